@@ -1,0 +1,1 @@
+//! The parts of the `sgclaw` command that its tests use too.
