@@ -92,6 +92,16 @@ impl Key {
         key((*code).to_owned(), *virtual_code, character == *shifted && character != ' ')
     }
 
+    /// The same key as part of a chord, where letters are named in upper case and Shift is said.
+    pub(super) fn in_chord(mut self, shift: bool) -> Key {
+        if self.code.starts_with("Key") {
+            self.key = if shift { self.key.to_ascii_uppercase() } else { self.key.to_ascii_lowercase() };
+            self.text.clone_from(&self.key);
+            self.shifted = shift;
+        }
+        self
+    }
+
     /// The key with that name: a name of `KeyboardEvent.key`, `Space`, or the one character it types.
     pub(super) fn named(name: &str) -> Option<Key> {
         if name == "Space" {

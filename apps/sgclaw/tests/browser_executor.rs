@@ -48,12 +48,12 @@ fn navigations_that_do_not_arrive_say_why() {
         assert_eq!(code, "CMD_NAVIGATION_FAILED");
         details["reason"].as_str().expect("a reason").to_owned()
     };
+    assert_eq!(reason(browser.act("goForward", json!({}))), "no_history");
     assert_eq!(reason(browser.act("navigate", json!({"url": format!("{origin}/204")}))), "no_content");
     assert_eq!(reason(browser.act("navigate", json!({"url": format!("{origin}/download")}))), "download");
     let slow = json!({"url": format!("{origin}/slow"), "timeout_ms": 500});
     assert_eq!(reason(browser.act("navigate", slow)), "timeout");
     assert_eq!(reason(browser.act("navigate", json!({"url": "http://127.0.0.1:1/"}))), "network");
-    assert_eq!(reason(browser.act("goForward", json!({}))), "no_history");
 }
 
 #[test]

@@ -58,6 +58,11 @@ impl Script {
         }
         let Some(loader) = reply.get("loaderId").and_then(Value::as_str).map(str::to_owned) else {
             // Only the fragment changed. The document, and its status, are the old ones.
+            let soon = self.now().after(ERROR_PAGE);
+            self.until(soon, |state| {
+                tab_of_run(state).is_none_or(|tab| tab.progress.within > before.within).then_some(())
+            })
+            .await;
             return Ok(self.arrived(false));
         };
         // An older navigation's late error page is told apart by its loader. A page that moves on by

@@ -91,9 +91,8 @@ impl Browser {
         match outcome {
             Ok(data) => Ok(serde_json::from_str(data.as_str()).expect("JSON")),
             Err(failure) => {
-                let details = failure
-                    .details
-                    .map_or(Value::Null, |details| serde_json::from_str(details.as_str()).expect("JSON"));
+                let details = failure.details.as_ref().map(|details| details.as_str());
+                let details = serde_json::from_str(details.unwrap_or("null")).unwrap_or(Value::Null);
                 eprintln!("{failure} {details}");
                 Err((failure.code.as_str().to_owned(), details))
             }
