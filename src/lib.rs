@@ -4,10 +4,15 @@
 pub mod browser;
 pub mod contract;
 pub mod json;
-mod stub;
+pub mod pipe;
 mod time;
+pub mod wire;
 
-pub use contract::{ErrorCode, Failure};
+#[cfg(feature = "url")]
+pub use contract::WhatwgUrlParser;
+pub use contract::{ActionName, Domain, ErrorCode, Failure, ParsedUrl, Registry, UrlParser};
 pub use json::JsonObject;
-pub use stub::{Authorized, Policy};
+pub use pipe::{
+    Agent, AgentConfig, AgentEvent, Authorized, Host, HostConfig, HostEvent, HostSettings, Policy, State,
+};
 pub use time::Time;

@@ -395,3 +395,29 @@ struct Row {
     agent_breaks: bool,
     counts_for_breaker: bool,
 }
+
+/// Every `details.reason` of a failure (contract section 8).
+pub const REASONS: &[&str] = &[
+    "invalid_value",
+    "newline_in_single_line",
+    "not_a_select",
+    "not_editable",
+    "not_multiple",
+    "not_supported",
+    "unknown_key",
+    "unknown_tab",
+    "download",
+    "network",
+    "no_content",
+    "no_history",
+    "timeout",
+    "covered",
+    "disabled",
+    "hidden",
+    "inert",
+    "no_option",
+    "not_found",
+    "outside_viewport",
+    "readonly",
+    "unstable",
+];

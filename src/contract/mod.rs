@@ -10,9 +10,11 @@ mod schema;
 mod url;
 
 pub use action::{ActionName, InvalidActionName};
-pub use code::ErrorCode;
+pub use code::{ErrorCode, REASONS};
+pub(crate) use domain::is_loopback;
 pub use domain::{Domain, DomainError};
 pub use failure::Failure;
+pub(crate) use registry::params_invalid;
 pub use registry::{ActionSchema, RegisterError, Registry};
 pub use schema::{Schema, SchemaError};
 #[cfg(feature = "url")]

@@ -44,7 +44,8 @@ pub fn canonical_len(text: &str) -> usize {
         .fold(2, usize::saturating_add)
 }
 
-fn write_string(text: &str, out: &mut String) {
+/// Appends `text` as a canonical JSON string.
+pub fn write_string(text: &str, out: &mut String) {
     out.push('"');
     for character in text.chars() {
         match escape(character) {

@@ -9,7 +9,7 @@ mod object;
 mod reader;
 mod value;
 
-pub use canonical::{canonical_len, write_canonical, write_number};
+pub use canonical::{canonical_len, write_canonical, write_number, write_string};
 pub use object::JsonObject;
 pub use reader::{JsonError, JsonErrorKind, MAX_DEPTH, parse, parse_lenient};
 pub use value::{MAX_SAFE_INTEGER, Object, Value};

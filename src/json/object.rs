@@ -53,6 +53,25 @@ impl JsonObject {
         self.canonical.as_bytes()
     }
 
+    /// How deep the object nests; `{}` is 1. One pass over the text.
+    pub fn depth(&self) -> usize {
+        let (mut depth, mut deepest, mut in_string, mut escaped) = (0_usize, 0, false, false);
+        for byte in self.canonical.bytes() {
+            match byte {
+                _ if escaped => escaped = false,
+                b'\\' => escaped = true,
+                b'"' => in_string = !in_string,
+                b'{' | b'[' if !in_string => {
+                    depth = depth.saturating_add(1);
+                    deepest = deepest.max(depth);
+                }
+                b'}' | b']' if !in_string => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+        }
+        deepest
+    }
+
     /// A view of the members. It borrows its strings from the text; making it costs one pass.
     pub fn view(&self) -> Object<'_> {
         match parse(self.canonical.as_bytes()) {
@@ -66,5 +85,17 @@ impl JsonObject {
 impl std::fmt::Debug for JsonObject {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "JsonObject({} bytes)", self.canonical.len())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_depth_counts_brackets_outside_strings() {
+        for (text, depth) in [("{}", 1), (r#"{"a":[[]],"b":{}}"#, 3), (r#"{"[{\\":"[[\"[[{"}"#, 1)] {
+            assert_eq!(JsonObject::parse(text.as_bytes()).unwrap().depth(), depth, "{text}");
+        }
     }
 }

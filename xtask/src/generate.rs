@@ -1,5 +1,6 @@
 //! Code and tables that come from `schemas/`, so that no list exists twice.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::Path;
 
@@ -8,6 +9,7 @@ use crate::{Result, root};
 #[derive(serde::Deserialize)]
 struct Table {
     codes: Vec<Code>,
+    reasons: BTreeMap<String, BTreeMap<String, String>>,
 }
 
 #[derive(serde::Deserialize)]
@@ -47,11 +49,12 @@ impl Code {
 pub fn generate(check: bool) -> Result<()> {
     let text = std::fs::read_to_string(root().join("schemas/pipe/1.0/errors.json"))?;
     let table: Table = serde_json::from_str(&text)?;
-    put("src/contract/code.rs", &rust(&table.codes), check)?;
+    put("src/contract/code.rs", &rust(&table), check)?;
     for document in ["README.md", "README.zh-CN.md", "docs/L2-核心模块与接口契约层.md"] {
         let path = root().join(document);
         let Ok(mut text) = std::fs::read_to_string(&path) else { continue };
         text = between(&text, "error codes", &codes_table(&table.codes))?;
+        text = between(&text, "reasons", &reasons_table(&table.reasons))?;
         text = between(&text, "actions", &actions_table()?)?;
         put(document, &text, check)?;
     }
@@ -72,7 +75,8 @@ fn put(path: &str, content: &str, check: bool) -> Result<()> {
     Ok(())
 }
 
-fn rust(codes: &[Code]) -> String {
+fn rust(table: &Table) -> String {
+    let codes = &table.codes;
     let mut out = String::from(
         "// Generated from schemas/pipe/1.0/errors.json by `cargo xtask generate`. Do not edit.\n\n\
          /// The error codes of the contract (sections 6 to 10).\n\
@@ -118,6 +122,11 @@ fn rust(codes: &[Code]) -> String {
          struct Row {\n    code: &'static str,\n    meaning: &'static str,\n    action: &'static str,\n    \
          retry_after_ms: &'static [u64],\n    agent_breaks: bool,\n    counts_for_breaker: bool,\n}\n",
     );
+    let reasons: Vec<&String> = table.reasons.values().flat_map(BTreeMap::keys).collect();
+    let _ = writeln!(
+        out,
+        "\n/// Every `details.reason` of a failure (contract section 8).\npub const REASONS: &[&str] = &{reasons:?};"
+    );
     format_rust(out)
 }
 
@@ -148,6 +157,16 @@ fn codes_table(codes: &[Code]) -> String {
     );
     for code in codes {
         let _ = writeln!(out, "| `{}` | {} | {} | {} |", code.code, code.meaning, code.action, code.retry());
+    }
+    out
+}
+
+fn reasons_table(reasons: &BTreeMap<String, BTreeMap<String, String>>) -> String {
+    let mut out = String::from("| code | `details.reason` | what it says |\n| --- | --- | --- |\n");
+    for (code, reasons) in reasons {
+        for (reason, meaning) in reasons {
+            let _ = writeln!(out, "| `{code}` | `{reason}` | {meaning} |");
+        }
     }
     out
 }
