@@ -10,17 +10,17 @@ const sleep = (ms) => new Promise((done) => setTimeout(done, ms));
 async function runCase({ name, url, steps }) {
   const context = await browser.newContext({ viewport: { width: 1280, height: 720 } });
   const page = await context.newPage();
-  const seen = { dialogs: [], tabs: [], navigated: null };
+  const seen = { dialogs: [], tabs: [], navigated: false };
   page.on('dialog', (dialog) => {
     seen.dialogs.push({ type: dialog.type(), message: dialog.message() });
     (dialog.type() === 'beforeunload' ? dialog.accept() : dialog.dismiss()).catch(() => {});
   });
   page.on('popup', (popup) => seen.tabs.push(popup));
-  page.on('framenavigated', (frame) => { if (frame === page.mainFrame()) seen.navigated = frame.url(); });
+  page.on('framenavigated', (frame) => { if (frame === page.mainFrame()) seen.navigated = true; });
   try {
     await page.goto(url);
     for (const [step, { action, params }] of steps.entries()) {
-      Object.assign(seen, { dialogs: [], tabs: [], navigated: null });
+      Object.assign(seen, { dialogs: [], tabs: [], navigated: false });
       const got = await attempt(page, action, params, seen);
       if (got) process.stdout.write(JSON.stringify({ case: name, step, got }) + '\n');
     }
@@ -52,7 +52,7 @@ async function acted(page, seen) {
   // Playwright tells of a new tab by an event that comes after the click has returned.
   await sleep(150);
   const data = {};
-  if (seen.navigated) data.navigation = { url: seen.navigated };
+  if (seen.navigated) data.navigation = 'committed';
   if (seen.tabs.length) data.opened_tab = seen.tabs[0].url() || 'about:blank';
   return data;
 }
@@ -106,8 +106,13 @@ const actions = {
     return arrived(page, response);
   },
   async getText(page, p) {
-    const read = (node) => node.innerText ?? node.textContent;
-    const [text, truncated] = truncate(await target(page, p).evaluate(read, null, { timeout: p.timeout_ms }), p.max_length);
+    const [element, options] = [target(page, p), { timeout: p.timeout_ms }];
+    const whole = await element.innerText(options).catch((error) => {
+      // SVG has no innerText.
+      if (!/not an HTMLElement/.test(error.message)) throw error;
+      return element.textContent(options);
+    });
+    const [text, truncated] = truncate(whole, p.max_length);
     return { text, truncated };
   },
   async waitFor(page, p) {
@@ -144,8 +149,9 @@ const actions = {
     return { value };
   },
   async getHtml(page, p) {
-    const read = (node, outer) => (outer ? node.outerHTML : node.innerHTML);
-    const [html, truncated] = truncate(await target(page, p).evaluate(read, p.outer, { timeout: p.timeout_ms }), p.max_length);
+    const [element, options] = [target(page, p), { timeout: p.timeout_ms }];
+    const whole = p.outer ? await element.evaluate((node) => node.outerHTML, null, options) : await element.innerHTML(options);
+    const [html, truncated] = truncate(whole, p.max_length);
     return { html, truncated };
   },
   async screenshot(page, p) {
