@@ -22,7 +22,9 @@ async function runCase({ name, url, steps }) {
     for (const [step, { action, params }] of steps.entries()) {
       Object.assign(seen, { dialogs: [], tabs: [], navigated: false });
       const got = await attempt(page, action, params, seen);
-      if (got) process.stdout.write(JSON.stringify({ case: name, step, got }) + '\n');
+      // A lone surrogate of a page would be an escape that strict JSON refuses.
+      const wellFormed = (_, value) => (typeof value === 'string' ? value.toWellFormed() : value);
+      if (got) process.stdout.write(JSON.stringify({ case: name, step, got }, wellFormed) + '\n');
     }
   } catch (error) {
     process.stderr.write(`${name}: ${error.message}\n`);
