@@ -182,6 +182,7 @@ const actions = {
 const REASONS = [
   [/intercepts pointer events/, 'covered'],
   [/element is not visible|hidden <|to be hidden/, 'hidden'],
+  [/element is inert/, 'inert'],
   [/element is not enabled|option being selected is not enabled/, 'disabled'],
   [/element is not editable/, 'readonly'],
   [/element is not stable|waiting for element to be stable/, 'unstable'],
@@ -202,7 +203,6 @@ function failure(action, error) {
     return fail('CMD_NAVIGATION_FAILED', { reason, net_error: net, message });
   }
   if (/not a valid selector|Unexpected token|Unsupported token|while parsing|parsing css selector/i.test(message)) return fail('CMD_SELECTOR_INVALID', { message });
-  if (/Malformed value/.test(message)) return fail('CMD_EXECUTION_FAILED', { reason: 'invalid_value', message });
   if (error.name !== 'TimeoutError') return fail('CMD_EXECUTION_FAILED', { message });
   let last = { at: -1, reason: 'not_found' };
   for (const [pattern, reason] of REASONS) {
