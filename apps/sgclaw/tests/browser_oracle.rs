@@ -3,7 +3,13 @@
 //! A case that declares a difference fails too where the difference does not occur. What is missing on the
 //! machine fails and names the command that installs it.
 
-mod support;
+// Each runner is a crate of its own and uses its own part of this.
+#[allow(dead_code)]
+#[path = "support/cases.rs"]
+mod cases;
+#[allow(dead_code)]
+#[path = "support/page_server.rs"]
+mod page_server;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
@@ -11,10 +17,10 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
+use cases::{Case, Oracle, load_all, mismatch};
 use libtest_mimic::{Arguments, Failed, Trial};
+use page_server::PageServer;
 use serde_json::{Value, json};
-use support::cases::{Case, Oracle, load_all, mismatch};
-use support::page_server::PageServer;
 
 const CHROMIUM: [&str; 2] = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
 
@@ -108,7 +114,7 @@ fn verdict(case: &Case, results: &Results) -> Result<(), Failed> {
             wrong.push(format!("step {index} {}{kind} {mismatch}", case.steps[index].action));
         } else if declared
             && let Some(own) = &case.steps[index].expect
-            && support::cases::mismatch(own, got).is_none()
+            && mismatch(own, got).is_none()
         {
             wrong.push(format!("step {index}: the declared difference does not occur"));
         }

@@ -1,15 +1,21 @@
 //! The page cases are data, and the code that reads and compares them is tested here, without a browser.
 
-mod support;
+// Each runner is a crate of its own and uses its own part of this.
+#[allow(dead_code)]
+#[path = "support/cases.rs"]
+mod cases;
+#[allow(dead_code)]
+#[path = "support/page_server.rs"]
+mod page_server;
 
 use std::io::{Read, Write};
 use std::net::TcpStream;
 
+use cases::{Oracle, failure, load_all, mismatch, parse, strip};
+use page_server::PageServer;
 use serde_json::{Value, json};
-use support::cases::{Oracle, failure, load_all, mismatch, parse, strip};
-use support::page_server::PageServer;
 
-fn case(json: &str) -> Result<support::cases::Case, String> {
+fn case(json: &str) -> Result<cases::Case, String> {
     parse("a-name", &format!("<!--case {json} -->\n<!doctype html><p>page"), 8080)
 }
 
