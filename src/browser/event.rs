@@ -407,30 +407,17 @@ impl State {
 
     /// Why the policy does not let a tab go to `url` (contract section 9).
     pub(super) fn refuse_url(&self, url: &str) -> Option<Failure> {
-        let Some(parsed) = self.urls.parse(url) else {
-            return Some(Failure::new(
+        let refused = match self.urls.parse(url) {
+            Some(parsed) => self.policy.check_navigation(&parsed),
+            None => Err(Failure::new(
                 ErrorCode::MacUrlDenied,
                 "the URL parser refuses the target of the navigation",
-            ));
+            )),
         };
-        let Some(host) = parsed.host.clone() else {
-            return Some(Failure::new(
-                ErrorCode::MacDomainDenied,
-                "the target of the navigation has no host",
-            ));
-        };
-        if !self.policy.url_scheme_allowed(&parsed) {
-            return Some(Failure::new(
-                ErrorCode::MacUrlDenied,
-                format!("the policy does not allow navigations by {}: to {host}", parsed.scheme),
-            ));
-        }
-        if !self.policy.domain_allowed(&host) || !self.policy.allows(&host, "navigate") {
-            return Some(Failure::new(
-                ErrorCode::MacDomainDenied,
-                format!("the policy does not allow navigations to {host}"),
-            ));
-        }
-        None
+        // Where a host is allowed, but not to go to, it is the domain that is refused.
+        refused.err().map(|failure| match failure.code {
+            ErrorCode::MacActionDenied => Failure { code: ErrorCode::MacDomainDenied, ..failure },
+            _ => failure,
+        })
     }
 }

@@ -9,9 +9,8 @@ use serde_json::{Value, json};
 use super::action;
 use super::call::{Script, executor_gone};
 use super::state::{Phase, Run, Shared, State};
-use crate::contract::{Domain, UrlParser};
 use crate::json::parse_lenient;
-use crate::{Authorized, ErrorCode, Failure, JsonObject, Policy, Time};
+use crate::{Authorized, Domain, ErrorCode, Failure, JsonObject, Policy, Time, UrlParser};
 
 /// What a command may overrun its time by to end what it has begun, such as the release of a pressed
 /// button. Well within the host's grace of 1,000 ms (contract section 7).
@@ -75,7 +74,7 @@ impl From<&Authorized> for Job {
     fn from(command: &Authorized) -> Self {
         Job {
             seq: command.seq(),
-            action: command.action().to_owned(),
+            action: command.action().as_str().to_owned(),
             params: serde_json::from_str(command.params().as_str()).unwrap_or_default(),
             domain: command.expected_domain().as_str().to_owned(),
             timeout: command.timeout(),

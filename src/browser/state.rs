@@ -7,8 +7,7 @@ use super::call::CallError;
 use super::executor::ExecutorEvent;
 use super::navigation::Progress;
 use super::world::World;
-use crate::contract::{Domain, UrlParser};
-use crate::{Failure, Policy, Time};
+use crate::{Domain, Failure, Policy, Time, UrlParser};
 
 /// Chromium blocks the writer for ever on messages of about 100 MiB; nothing we say comes near.
 const MAX_OUTGOING: usize = 16 * 1024 * 1024;

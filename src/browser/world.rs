@@ -145,21 +145,7 @@ impl Script {
     pub(super) fn judge_host(&self, host: Option<&str>) -> Result<(), Failure> {
         let expected = self.job.domain.as_str();
         let action = self.job.action.as_str();
-        self.with(|state| {
-            if !state.policy.domain_allowed(expected) {
-                return Err(Failure::new(
-                    ErrorCode::MacDomainDenied,
-                    format!("the policy does not allow {expected}"),
-                ));
-            }
-            if !state.policy.allows(expected, action) {
-                return Err(Failure::new(
-                    ErrorCode::MacActionDenied,
-                    format!("the policy does not allow {action} on {expected}"),
-                ));
-            }
-            Ok(())
-        })?;
+        self.with(|state| state.policy.check_domain(expected, action))?;
         if host == Some(expected) {
             return Ok(());
         }

@@ -117,13 +117,8 @@ impl Script {
     /// Checks the target of `navigate` where other actions check the page (contract section 9).
     fn judge_target(&self, url: &str) -> Result<(), Failure> {
         let parsed = self.with(|state| state.urls.parse(url));
-        if let Some(parsed) = &parsed
-            && !self.with(|state| state.policy.url_scheme_allowed(parsed))
-        {
-            return Err(Failure::new(
-                ErrorCode::MacUrlDenied,
-                format!("the policy does not allow navigations by {}:", parsed.scheme),
-            ));
+        if let Some(parsed) = &parsed {
+            self.with(|state| state.policy.check_scheme(parsed))?;
         }
         self.judge_host(parsed.and_then(|parsed| parsed.host).as_deref())
     }
@@ -348,21 +343,12 @@ impl Script {
 
 impl State {
     fn refuse_history_entry(&self, url: &str) -> Option<Failure> {
-        let host = self.host_of_url(url);
-        if host.as_deref().is_some_and(|host| self.policy.domain_allowed(host)) {
-            return self.refuse_scheme(url);
+        if let Some(parsed) = self.urls.parse(url)
+            && parsed.host.as_deref().is_some_and(|host| self.policy.domain_allowed(host))
+        {
+            return self.policy.check_scheme(&parsed).err();
         }
         Some(Failure::new(ErrorCode::MacDomainDenied, "the history entry is not on an allowed domain"))
-    }
-
-    fn refuse_scheme(&self, url: &str) -> Option<Failure> {
-        let parsed = self.urls.parse(url)?;
-        (!self.policy.url_scheme_allowed(&parsed)).then(|| {
-            Failure::new(
-                ErrorCode::MacUrlDenied,
-                format!("the policy does not allow navigations by {}:", parsed.scheme),
-            )
-        })
     }
 }
 

@@ -12,7 +12,8 @@ impl Script {
     pub(super) async fn press_key(&self) -> Result<Value, Failure> {
         let text = self.job.text("key").unwrap_or_default();
         let Some((held, name)) = chord(text) else { return Err(unknown_key()) };
-        let key = Key::named(name).map(|key| if held.is_empty() { key } else { key.in_chord(held.contains(&"Shift")) });
+        let key = Key::named(name)
+            .map(|key| if held.is_empty() { key } else { key.in_chord(held.contains(&"Shift")) });
         if key.is_none() && (name.chars().count() != 1 || !held.is_empty()) {
             return Err(unknown_key());
         }
