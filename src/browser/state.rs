@@ -262,7 +262,7 @@ impl State {
 
     /// Tells the embedder which page the commands act on, where that changed.
     pub(super) fn announce(&mut self) {
-        let host = self.active_tab().filter(|tab| tab.known && !tab.crashed).and_then(|tab| tab.host.clone());
+        let host = self.active_tab().and_then(|tab| tab.host.clone());
         if !self.active_tab().is_some_and(|tab| tab.known) && self.active.is_some() {
             return;
         }
