@@ -309,6 +309,10 @@ impl Script {
 
     /// Gets the tab out of an endless script: ends the script, or else the tab.
     async fn unstick(&self) -> Result<(), Failure> {
+        if self.any_session().is_err() {
+            // The last tab was closed.
+            return self.replace_tab().await;
+        }
         let Ok((_, session)) = self.tab() else { return Ok(()) };
         // While another navigation is under way the page would not hear us.
         self.with(|state| {
