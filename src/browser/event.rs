@@ -49,6 +49,11 @@ impl State {
             (Some(session), Some(("Network", event))) => self.network_event(session, event, params),
             (Some(session), Some(("Fetch", "requestPaused"))) => self.request_paused(session, params),
             (Some(session), Some(("Inspector", "targetCrashed"))) => self.crashed(session),
+            (Some(session), Some(("Inspector", "targetReloadedAfterCrash"))) => {
+                if let Some(live) = self.sessions.get_mut(session) {
+                    live.crashed = false;
+                }
+            }
             _ => {}
         }
     }

@@ -4,6 +4,9 @@ use super::call::{CallError, Script};
 use super::script::{INJECTED, WORLD};
 use crate::{ErrorCode, Failure, Time};
 
+/// The group of the element handles that a command takes; let go at its end.
+const HANDLES: &str = "sgclaw";
+
 /// The isolated world of one document.
 #[derive(Clone)]
 pub(super) struct World {
@@ -117,6 +120,15 @@ impl Script {
             "objectId": world.api,
             "functionDeclaration": "function(name, selector) { return this[name](selector) }",
             "arguments": [{ "value": method }, { "value": selector }],
+            "objectGroup": HANDLES,
+        });
+        self.with(|state| {
+            let Some(run) = state.run.as_mut() else { return };
+            let release =
+                (world.session.clone(), "Runtime.releaseObjectGroup", json!({ "objectGroup": HANDLES }));
+            if !run.cleanup.contains(&release) {
+                run.cleanup.push(release);
+            }
         });
         let reply = self.call_in(&world.session, world.context, "Runtime.callFunctionOn", params).await?;
         let Some(object) = reply.pointer("/result/objectId").and_then(Value::as_str) else { return Ok(None) };

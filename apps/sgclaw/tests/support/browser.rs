@@ -30,6 +30,7 @@ pub struct Browser {
 impl Browser {
     pub fn start(policy: &Value) -> Browser {
         let options = LaunchOptions {
+            program: std::env::var_os("SGCLAW_TEST_BROWSER").map(Into::into),
             arguments: vec!["--host-resolver-rules=MAP localhost 127.0.0.1".into()],
             ..LaunchOptions::default()
         };
