@@ -66,10 +66,9 @@ impl Player {
         let (stdin, stdout) = (io::stdin(), io::stdout());
         let mut buffer = [0; 65_536];
         loop {
+            let mut over = false;
             while let Some(event) = self.agent.poll_event() {
-                if self.handle(event)? {
-                    return self.verdict();
-                }
+                over |= self.handle(event)?;
             }
             while !self.agent.output().is_empty() {
                 let mut out = stdout.lock();
@@ -80,6 +79,10 @@ impl Player {
                         return Err(Exit::crashed(format!("PIPE_CLOSED: cannot write to the host: {error}")));
                     }
                 }
+            }
+            // Only now: even an empty script is answered by init_ack.
+            if over {
+                return self.verdict();
             }
             let timeout = self.agent.poll_timeout().map(|at| self.clock.until(at));
             let ready = platform::wait(&[(stdin.as_fd(), Interest::Read)], timeout)

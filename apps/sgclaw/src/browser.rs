@@ -64,7 +64,7 @@ impl Browser {
     ) -> Result<Self, String> {
         match choice {
             BrowserChoice::Memory => Ok(Browser::Memory(MemoryBrowser::new(url, Arc::new(WhatwgUrlParser)))),
-            BrowserChoice::Auto | BrowserChoice::Path(_) => Err("no browser".into()),
+            BrowserChoice::Auto | BrowserChoice::Path(_) => Err(format!("{choice:?}: apt-get install")),
         }
     }
 

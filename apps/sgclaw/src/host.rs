@@ -102,7 +102,9 @@ fn conclude(ended: &Ended) -> Result<(), Exit> {
         Some(code) if pipe_code.is_none() => format!("{code}: {}", ended.message),
         _ => ended.message.clone(),
     };
-    eprintln!("{}", json!({"state": ended.state.as_str(), "code": pipe_code, "message": message}));
+    // Written by hand, so that the state stands first.
+    let (state, code, message) = (json!(ended.state.as_str()), json!(pipe_code), json!(message));
+    eprintln!("{{\"state\": {state}, \"code\": {code}, \"message\": {message}}}");
     match ended.state {
         State::Stopped => Ok(()),
         _ => Err(Exit { status: crate::usage::CRASHED, message: String::new() }),
