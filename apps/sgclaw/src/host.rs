@@ -132,14 +132,14 @@ pub fn start(
         return crashed(ErrorCode::InternalUnknown, "a seed of 32 bytes was refused".into());
     };
     let choice = &browser.browser;
-    let browser = match Browser::start(
+    let (browser, page) = match Browser::start(
         choice,
         browser.url.as_deref(),
         browser.headful,
         Arc::new(policy.clone()),
         &clock,
     ) {
-        Ok(browser) => browser,
+        Ok(started) => started,
         Err(message) => return crashed(ErrorCode::InternalExecutorGone, message),
     };
     let Some((command, arguments)) = agent.split_first() else {
@@ -160,7 +160,9 @@ pub fn start(
         policy,
         settings,
     };
-    let session = Session { host: Host::new(config, urls), browser, confirm, clock };
+    let mut host = Host::new(config, urls);
+    host.set_page(page);
+    let session = Session { host, browser, confirm, clock };
     match session.run(agent, observer) {
         Ok(ended) => ended,
         Err(error) => crashed(ErrorCode::InternalUnknown, format!("the session's loop failed: {error}")),

@@ -3,6 +3,7 @@
 
 pub mod agent;
 pub mod browser;
+pub mod chromium;
 pub mod clock;
 pub mod host;
 pub mod memory;

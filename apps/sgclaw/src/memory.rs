@@ -37,7 +37,13 @@ impl MemoryBrowser {
         if let Some(url) = url {
             browser.open(url);
         }
+        browser.events.clear();
         browser
+    }
+
+    /// Where the page is.
+    pub fn page(&self) -> Option<Domain> {
+        self.domain.clone()
     }
 
     fn open(&mut self, url: &str) {
