@@ -12,10 +12,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use command_fds::{CommandFdExt, FdMapping};
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, pipe2};
+
+use crate::platform;
 
 /// A longer message of the browser means that something has gone wrong there.
 const MAX_MESSAGE: usize = 256 * 1024 * 1024;
@@ -292,7 +293,7 @@ impl Drop for Chromium {
             let _ = self.child.wait();
             // Its children die with it or a moment later; they still write to the profile.
             let end = Instant::now() + Duration::from_secs(2);
-            while killpg(group, None) != Err(Errno::ESRCH) && Instant::now() < end {
+            while platform::group_is_alive(group) && Instant::now() < end {
                 let _ = killpg(group, Signal::SIGKILL);
                 std::thread::sleep(Duration::from_millis(5));
             }

@@ -57,13 +57,13 @@ pub struct BrowserArguments {
     /// `auto` looks for Chromium, `memory` is a page in memory and no browser, else the path of a
     /// Chromium.
     #[arg(long, value_name = "auto|PATH|memory", default_value = "auto")]
-    browser: BrowserChoice,
+    pub browser: BrowserChoice,
     /// What the browser shows first.
     #[arg(long, value_name = "URL")]
-    url: Option<String>,
+    pub url: Option<String>,
     /// Show the browser's window.
     #[arg(long)]
-    headful: bool,
+    pub headful: bool,
 }
 
 /// Runs the host to the end of the session.

@@ -5,6 +5,7 @@ pub mod agent;
 pub mod browser;
 pub mod chromium;
 pub mod clock;
+pub mod demo;
 pub mod host;
 pub mod memory;
 pub mod platform;

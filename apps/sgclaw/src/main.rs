@@ -4,7 +4,7 @@ use std::process::ExitCode;
 
 use clap::Parser;
 use sgclaw_cli::usage::Exit;
-use sgclaw_cli::{agent, host, tools, trace_view};
+use sgclaw_cli::{agent, demo, host, tools, trace_view};
 
 /// Lets an agent drive a real browser without the browser having to trust it.
 ///
@@ -13,6 +13,7 @@ use sgclaw_cli::{agent, host, tools, trace_view};
 #[derive(Parser)]
 #[command(name = "sgclaw", version)]
 enum Command {
+    Demo(demo::DemoArguments),
     Host(host::HostArguments),
     Agent(agent::AgentArguments),
     Canonicalize(tools::CanonicalizeArguments),
@@ -25,6 +26,7 @@ enum Command {
 
 fn main() -> ExitCode {
     let outcome = match Command::parse() {
+        Command::Demo(arguments) => demo::run(&arguments),
         Command::Host(arguments) => host::run(&arguments),
         Command::Agent(arguments) => agent::run(&arguments),
         Command::Canonicalize(arguments) => tools::canonicalize(&arguments),

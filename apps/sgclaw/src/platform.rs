@@ -136,6 +136,21 @@ impl Drop for AgentProcess {
     }
 }
 
+/// Whether a process of this group still runs. What is dead and waits for init to reap it does not.
+pub fn group_is_alive(group: Pid) -> bool {
+    if killpg(group, None) == Err(Errno::ESRCH) {
+        return false;
+    }
+    let Ok(processes) = std::fs::read_dir("/proc") else { return true };
+    processes.flatten().any(|process| {
+        let stat = std::fs::read_to_string(process.path().join("stat")).unwrap_or_default();
+        // `pid (name) state ppid pgrp …`; a name may hold anything, a parenthesis too.
+        let mut fields = stat.rsplit(')').next().unwrap_or_default().split_whitespace();
+        let alive = fields.next().is_some_and(|state| !matches!(state, "Z" | "X"));
+        alive && fields.nth(1) == Some(&group.to_string())
+    })
+}
+
 /// Makes reads and writes return instead of waiting.
 pub fn set_nonblocking(fd: BorrowedFd<'_>) -> io::Result<()> {
     let flags = OFlag::from_bits_truncate(fcntl(fd, FcntlArg::F_GETFL)?);
