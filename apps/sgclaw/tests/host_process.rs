@@ -1,157 +1,14 @@
 //! `sgclaw host` on real processes, with the page in memory: what an agent that is wrong, hostile,
 //! slow or dead does to it.
 
+#[path = "support/host.rs"]
+mod host;
+
 use std::io::Write;
-use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Command, Stdio};
 
+use host::{Ended, Host, SGCLAW, signal, step, wait_for};
 use serde_json::{Value, json};
-
-const SGCLAW: &str = env!("CARGO_BIN_EXE_sgclaw");
-/// Stands in the environment of everything that a test starts, so that orphans can be found.
-const MARK: &str = "SGCLAW_TEST_MARK";
-
-struct Host {
-    folder: tempfile::TempDir,
-    mark: String,
-    flags: Vec<String>,
-}
-
-struct Ended {
-    status: Option<i32>,
-    stderr: String,
-    trace: Vec<Value>,
-}
-
-impl Host {
-    fn new() -> Self {
-        let folder = tempfile::tempdir().unwrap();
-        let mark = folder.path().file_name().unwrap().to_string_lossy().into_owned();
-        Host { folder, mark, flags: Vec::new() }
-    }
-
-    fn with(flags: &[&str]) -> Self {
-        Host { flags: flags.iter().map(|flag| flag.to_string()).collect(), ..Host::new() }
-    }
-
-    fn file(&self, name: &str, content: &str) -> String {
-        let path = self.folder.path().join(name);
-        std::fs::write(&path, content).unwrap();
-        path.to_string_lossy().into_owned()
-    }
-
-    fn command(&self, agent: &[&str]) -> Command {
-        let mut command = Command::new(SGCLAW);
-        command
-            .args(["host", "--browser", "memory", "--url", "http://localhost/", "--trace"])
-            .arg(self.trace_path());
-        command.args(&self.flags).arg("--").args(agent);
-        command.env(MARK, &self.mark).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        command
-    }
-
-    fn trace_path(&self) -> PathBuf {
-        self.folder.path().join("trace.jsonl")
-    }
-
-    fn run(&self, agent: &[&str]) -> Ended {
-        self.ended(self.command(agent).output().unwrap())
-    }
-
-    /// A session with the reference agent and this script.
-    fn play(&self, steps: &[Value]) -> Ended {
-        let text: String = steps.iter().map(|step| format!("{step}\n")).collect();
-        let script = self.file("script.jsonl", &text);
-        self.run(&[SGCLAW, "agent", "--script", &script])
-    }
-
-    fn ended(&self, output: Output) -> Ended {
-        assert!(output.stdout.is_empty(), "stdout is not used");
-        let trace = std::fs::read_to_string(self.trace_path()).unwrap_or_default();
-        let ended = Ended {
-            status: output.status.code(),
-            stderr: String::from_utf8(output.stderr).unwrap(),
-            trace: trace.lines().map(|line| serde_json::from_str(line).unwrap()).collect(),
-        };
-        assert_eq!(
-            processes_with(&self.mark),
-            Vec::<String>::new(),
-            "left behind; stderr:\n{}",
-            ended.stderr
-        );
-        ended
-    }
-}
-
-impl Ended {
-    fn last_line(&self) -> Value {
-        serde_json::from_str(self.stderr.lines().last().unwrap()).unwrap()
-    }
-
-    #[track_caller]
-    fn assert_stopped(&self) {
-        assert_eq!(
-            (self.last_line()["state"].as_str(), self.status),
-            (Some("Stopped"), Some(0)),
-            "{}",
-            self.stderr
-        );
-        assert_eq!(self.last_line()["code"], Value::Null);
-    }
-
-    #[track_caller]
-    fn assert_crashed(&self, code: &str) {
-        let last = self.last_line();
-        assert_eq!(
-            (last["state"].as_str(), last["code"].as_str()),
-            (Some("Crashed"), Some(code)),
-            "{}",
-            self.stderr
-        );
-        assert_eq!(self.status, Some(3));
-        assert!(!last["message"].as_str().unwrap().is_empty());
-    }
-
-    /// The agent's report on a step, counted from 1.
-    fn step(&self, number: u64) -> Value {
-        let reports = self.stderr.lines().filter_map(|line| line.strip_prefix("agent: "));
-        let mut reports = reports.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-        reports
-            .find(|report| report["step"] == number)
-            .unwrap_or_else(|| panic!("no step {number} in\n{}", self.stderr))
-    }
-
-    fn stages(&self, seq: u64) -> Vec<&str> {
-        self.trace
-            .iter()
-            .filter(|record| record["seq"] == seq)
-            .map(|record| record["stage"].as_str().unwrap())
-            .collect()
-    }
-
-    fn rejected(&self) -> Vec<&str> {
-        let rejected = self.trace.iter().filter(|record| record["stage"] == "rejected");
-        rejected.map(|record| record["code"].as_str().unwrap()).collect()
-    }
-}
-
-/// The processes that carry a mark in their environment. What `host` has started is not our child, so
-/// a zombie of its would be init's and has no environment to look at.
-fn processes_with(mark: &str) -> Vec<String> {
-    let needle = format!("{MARK}={mark}");
-    let mut found = Vec::new();
-    for entry in std::fs::read_dir("/proc").unwrap().flatten() {
-        let environ = std::fs::read(entry.path().join("environ")).unwrap_or_default();
-        if environ.split(|byte| *byte == 0).any(|variable| variable == needle.as_bytes()) {
-            found.push(std::fs::read_to_string(entry.path().join("cmdline")).unwrap_or_default());
-        }
-    }
-    found
-}
-
-fn step(action: &str, params: Value) -> Value {
-    json!({"action": action, "params": params, "expected_domain": "localhost"})
-}
 
 const ACK: &str = r#"{"type":"init_ack","version":"1.0","agent_id":"0b7e2a54-3c1d-4e8f-9a6b-5c4d3e2f1a0b","supported_actions":["click"]}"#;
 
@@ -484,22 +341,4 @@ fn the_trace_is_shown_as_a_table_and_followed_by_seq() {
         "{table}"
     );
     assert_eq!(show(&["--seq", "99"]).status.code(), Some(1));
-}
-
-fn wait_for(file: &Path, word: &str) {
-    for _ in 0..600 {
-        if std::fs::read_to_string(file).unwrap_or_default().contains(word) {
-            return;
-        }
-        std::thread::sleep(std::time::Duration::from_millis(50));
-    }
-    panic!("{word} did not come into {}", file.display());
-}
-
-fn signal(process: u32, name: &str) {
-    assert!(
-        Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap().success()
-    );
-    // Two signals of one kind may be told as one.
-    std::thread::sleep(std::time::Duration::from_millis(100));
 }
