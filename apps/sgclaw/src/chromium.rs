@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -291,7 +291,7 @@ impl Drop for Chromium {
             let group = Pid::from_raw(id);
             let _ = killpg(group, Signal::SIGKILL);
             let _ = self.child.wait();
-            // Its children die with it or a moment later; they still write to the profile.
+            // The rest of the group dies a moment later, and until then writes to the profile.
             let end = Instant::now() + Duration::from_secs(2);
             while platform::group_is_alive(group) && Instant::now() < end {
                 let _ = killpg(group, Signal::SIGKILL);
