@@ -1,4 +1,5 @@
 //! The state machine against a scripted browser: whatever goes away, each command completes once.
+#![allow(clippy::expect_used, clippy::indexing_slicing, clippy::panic, clippy::unwrap_used)]
 
 use std::sync::Arc;
 use std::time::Duration;

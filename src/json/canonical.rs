@@ -86,8 +86,7 @@ fn escape(character: char) -> Option<Escape> {
 
 /// Appends a finite double as ECMAScript's `Number::toString` prints it (RFC 8785 section 3.2.2.3).
 pub fn write_number(number: f64, out: &mut String) {
-    // Rust prints the same shortest digits that ECMAScript asks for; only their layout differs.
-    let scientific = format!("{:e}", number.abs());
+    let scientific = shortest(number.abs());
     let (mantissa, exponent) = scientific.split_once('e').unwrap_or((&scientific, "0"));
     let digits = mantissa.replace('.', "");
     let exponent: i32 = exponent.parse().unwrap_or_default();
@@ -120,6 +119,22 @@ pub fn write_number(number: f64, out: &mut String) {
         out.push(if exponent < 0 { '-' } else { '+' });
         out.push_str(&exponent.unsigned_abs().to_string());
     }
+}
+
+/// The shortest digits that read back as `number`, of several the nearest, of two equally near the
+/// even ones, as ECMAScript asks for; only their layout is not ECMAScript's.
+fn shortest(number: f64) -> String {
+    let shortest = format!("{number:e}");
+    let digits = shortest.bytes().take_while(|byte| *byte != b'e').filter(u8::is_ascii_digit).count();
+    // Rust may print the odd ones of two equally near. Numbers of at most 15 digits are too far
+    // apart for that. Rounding to a given number of digits prefers the even ones.
+    if digits > 15 {
+        let even = format!("{number:.*e}", digits.saturating_sub(1));
+        if even.parse() == Ok(number) {
+            return even;
+        }
+    }
+    shortest
 }
 
 #[cfg(test)]

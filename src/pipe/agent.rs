@@ -91,8 +91,8 @@ pub struct Agent {
     next_call: u64,
     /// By the seq of the attempt that waits for its answer.
     pending: BTreeMap<u64, Call>,
-    /// By the time of the next attempt.
-    retries: BTreeMap<(Time, CallId), Call>,
+    /// By the time of the next attempt; with the failure of the last one.
+    retries: BTreeMap<(Time, CallId), (Call, Failure)>,
     stopped: BTreeSet<ActionName>,
     outbox: Outbox,
     events: VecDeque<AgentEvent>,
@@ -203,7 +203,7 @@ impl Agent {
             if entry.key().0 > now {
                 break;
             }
-            let call = entry.remove();
+            let (call, _) = entry.remove();
             if let Err((call, error)) = self.send(call) {
                 let failure =
                     Failure::new(ErrorCode::InternalUnknown, format!("the retry was not sent: {error}"));
@@ -343,15 +343,30 @@ impl Agent {
         let retried = call.attempts.saturating_sub(1);
         let delay =
             usize::try_from(retried).ok().and_then(|retried| code.retry_after_ms().get(retried)).copied();
-        match delay {
+        match delay.filter(|_| !self.stopped.contains(&call.action)) {
             Some(delay) => {
-                self.retries.insert((now.after(Duration::from_millis(delay)), call.id), call);
+                self.retries.insert((now.after(Duration::from_millis(delay)), call.id), (call, failure));
             }
             None => {
-                if code.agent_breaks() && self.stopped.insert(call.action.clone()) {
-                    self.events.push_back(AgentEvent::ActionStopped { action: call.action.clone() });
+                if code.agent_breaks() {
+                    self.stop_action(&call.action);
                 }
                 self.done(&call, Err(failure));
+            }
+        }
+    }
+
+    /// No command of `action` is sent from now on: what waits for its retry fails as it last did.
+    fn stop_action(&mut self, action: &ActionName) {
+        if self.stopped.insert(action.clone()) {
+            self.events.push_back(AgentEvent::ActionStopped { action: action.clone() });
+        }
+        let waiting = std::mem::take(&mut self.retries);
+        for (due, (call, failure)) in waiting {
+            if call.action == *action {
+                self.done(&call, Err(failure));
+            } else {
+                self.retries.insert(due, (call, failure));
             }
         }
     }
@@ -368,7 +383,7 @@ impl Agent {
         self.state = AgentState::Ended;
         let pending = std::mem::take(&mut self.pending);
         let retries = std::mem::take(&mut self.retries);
-        for call in pending.into_values().chain(retries.into_values()) {
+        for call in pending.into_values().chain(retries.into_values().map(|(call, _)| call)) {
             self.done(&call, Err(Failure::new(ErrorCode::PipeClosed, "the session ended before the answer")));
         }
         self.events.push_back(AgentEvent::Ended { failure });

@@ -266,9 +266,10 @@ impl Host {
                 Frame::Line(line) => self.handle_line(line, now),
                 Frame::TooLarge => self.handle_too_large(now),
             }
+            // After each line, so that reads with several lines give the same as reads with one.
+            self.dispatch(now);
         }
         self.decoder = decoder;
-        self.dispatch(now);
     }
 
     /// The child's stdout has ended. Once; later calls do nothing.
@@ -739,11 +740,12 @@ impl Host {
             record.action = Some(entry.action.clone());
             record.code = Some(code);
             self.trace.push_back(record);
-            self.events.push_back(if entry.is_confirming() {
-                HostEvent::ConfirmationOver { seq }
-            } else {
-                HostEvent::Cancel { seq }
-            });
+            if entry.is_confirming() {
+                self.events.push_back(HostEvent::ConfirmationOver { seq });
+            }
+            if entry.dispatched_at().is_some() {
+                self.events.push_back(HostEvent::Cancel { seq });
+            }
         }
         self.enter(State::Crashed, Some(code), message, now);
         self.close_stdin(Step::Kill, now);

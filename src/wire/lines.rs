@@ -63,6 +63,7 @@ impl LineDecoder {
         if ended && self.partial.is_empty() {
             return Some(Frame::Line(piece));
         }
+        self.reserve(piece.len());
         self.partial.extend_from_slice(piece);
         if !ended {
             return None;
@@ -82,6 +83,16 @@ impl LineDecoder {
     /// How many bytes the decoder holds.
     pub fn held_bytes(&self) -> usize {
         self.partial.len()
+    }
+
+    /// Makes room for `more` bytes, which are known to be within the limit. A vector alone would
+    /// double its room past the limit.
+    fn reserve(&mut self, more: usize) {
+        let needed = self.partial.len().saturating_add(more);
+        if needed > self.partial.capacity() {
+            let wanted = self.partial.capacity().saturating_mul(2).clamp(needed, self.limit.max(needed));
+            self.partial.reserve_exact(wanted.saturating_sub(self.partial.len()));
+        }
     }
 
     fn forget(&mut self) {

@@ -42,8 +42,8 @@ pub struct InitAck {
     pub supported_actions: Vec<String>,
 }
 
-/// Asks for an action.
-#[derive(Clone, Debug)]
+/// Asks for an action. `Debug` does not show the HMAC.
+#[derive(Clone)]
 pub struct Command {
     /// 1 to 2^53 − 1.
     pub seq: u64,
@@ -380,6 +380,17 @@ impl Command {
         line.push_str(std::str::from_utf8(&self.hmac).unwrap_or_default());
         line.push_str("\"}}\n");
         line
+    }
+}
+
+impl std::fmt::Debug for Command {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Command")
+            .field("seq", &self.seq)
+            .field("action", &self.action)
+            .field("params", &self.params)
+            .field("expected_domain", &self.expected_domain)
+            .finish_non_exhaustive()
     }
 }
 

@@ -1,18 +1,33 @@
 //! `cargo xtask`: what a person or CI does with this repository.
+//!
+//! - `demo [ARGS…]`: the main job on a real browser; installs what it needs
+//! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand
+//! - `setup`: installs what the tests need (Debian packages, npm packages)
+//! - `generate [--check]`: code and tables from `schemas/`
 
 mod generate;
+mod run;
+mod setup;
+mod test;
 
 use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
+const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak] | setup | generate [--check]";
+
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
     let outcome = match arguments.as_slice() {
+        ["demo", rest @ ..] => test::demo(rest),
+        ["test"] => test::all(),
+        ["test", "--quick"] => test::quick(),
+        ["test", "--soak"] => test::soak(),
+        ["setup"] => setup::everything(),
         ["generate"] => generate::generate(false),
         ["generate", "--check"] => generate::generate(true),
-        _ => Err("usage: cargo xtask generate [--check]".into()),
+        _ => Err(USAGE.into()),
     };
     if let Err(error) = outcome {
         eprintln!("xtask: {error}");

@@ -16,6 +16,8 @@ use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, pipe2};
 
+use crate::platform;
+
 /// A longer message of the browser means that something has gone wrong there.
 const MAX_MESSAGE: usize = 256 * 1024 * 1024;
 
@@ -67,7 +69,11 @@ impl std::fmt::Display for BrowserError {
             BrowserError::NotFound => f.write_str(
                 "no Chromium on PATH: install one (Debian: apt-get install chromium), or name one with --browser",
             ),
-            BrowserError::NoSuchProgram(path) => write!(f, "there is no program {}", path.display()),
+            BrowserError::NoSuchProgram(path) => write!(
+                f,
+                "there is no program {}: name a Chromium with --browser, or install one (Debian: apt-get install chromium)",
+                path.display()
+            ),
             BrowserError::Start(path, error) => write!(f, "cannot start {}: {error}", path.display()),
         }
     }
@@ -82,6 +88,8 @@ pub struct LaunchOptions {
     pub program: Option<PathBuf>,
     /// Show the window.
     pub headful: bool,
+    /// What to show first; `about:blank` where it is not given.
+    pub url: Option<String>,
     /// More command-line arguments.
     pub arguments: Vec<OsString>,
 }
@@ -154,7 +162,7 @@ impl Chromium {
         if nix::unistd::geteuid().is_root() {
             command.arg("--no-sandbox");
         }
-        command.args(&options.arguments).arg("about:blank");
+        command.args(&options.arguments).arg(options.url.as_deref().unwrap_or("about:blank"));
         // Its stderr has no bound and nobody reads it.
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
         command.process_group(0);
@@ -231,6 +239,12 @@ impl Chromium {
         self.ended
     }
 
+    /// The pipe is broken: nothing is read or written any more.
+    pub fn close(&mut self) {
+        self.ended = true;
+        self.writer = None;
+    }
+
     /// Takes a message for the browser; [`Self::flush`] writes it.
     pub fn queue(&mut self, mut message: Vec<u8>) {
         message.push(0);
@@ -274,9 +288,15 @@ impl Drop for Chromium {
     fn drop(&mut self) {
         self.writer = None;
         if let Ok(id) = i32::try_from(self.child.id()) {
-            // The whole group: the program may be a script around the browser.
-            let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
+            let group = Pid::from_raw(id);
+            let _ = killpg(group, Signal::SIGKILL);
             let _ = self.child.wait();
+            // The rest of the group dies a moment later, and until then writes to the profile.
+            let end = Instant::now() + Duration::from_secs(2);
+            while platform::group_is_alive(group) && Instant::now() < end {
+                let _ = killpg(group, Signal::SIGKILL);
+                std::thread::sleep(Duration::from_millis(5));
+            }
         }
     }
 }

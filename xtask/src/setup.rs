@@ -1,0 +1,56 @@
+//! Installs what the demo and the tests need and what is not there yet.
+
+use std::path::Path;
+
+use crate::run::run;
+use crate::{Result, root};
+
+/// What a browser test needs.
+const BROWSER: &[(&str, &str)] =
+    &[("/usr/bin/chromium", "chromium"), ("/usr/bin/chromium-headless-shell", "chromium-headless-shell")];
+/// What the demo's Chinese text needs to be seen, and what the oracle runs on.
+const FONTS: &[(&str, &str)] =
+    &[("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", "fonts-noto-cjk")];
+const NODE: &[(&str, &str)] = &[("/usr/bin/node", "nodejs"), ("/usr/bin/npm", "npm")];
+
+/// Everything.
+pub fn everything() -> Result<()> {
+    debian(&[BROWSER, FONTS, NODE].concat())?;
+    oracle()
+}
+
+/// A Chromium for the demo.
+pub fn browser() -> Result<()> {
+    debian(&[BROWSER, FONTS].concat())
+}
+
+/// Installs the Debian packages whose file is missing.
+fn debian(needed: &[(&str, &str)]) -> Result<()> {
+    let missing: Vec<&str> =
+        needed.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, package)| *package).collect();
+    if missing.is_empty() {
+        return Ok(());
+    }
+    println!("installing {}", missing.join(", "));
+    let root_user =
+        std::process::Command::new("id").arg("-u").output().is_ok_and(|output| output.stdout == b"0\n");
+    let sudo: &[&str] = if root_user { &[] } else { &["sudo"] };
+    let apt: Vec<&str> = [sudo, &["apt-get", "-o", "DPkg::Lock::Timeout=400"]].concat();
+    run(&[apt.as_slice(), &["update"]].concat())?;
+    run(&[apt.as_slice(), &["install", "-y", "--no-install-recommends"], &missing].concat())
+        .map_err(|error| format!("{error}; install by hand: apt-get install {}", missing.join(" ")).into())
+}
+
+/// The npm packages of the oracle, as its lock file pins them.
+fn oracle() -> Result<()> {
+    let folder = root().join("tests/oracle");
+    let installed = std::fs::read(folder.join("node_modules/.package-lock.json")).ok();
+    let stamp = folder.join("node_modules/.installed-from");
+    let wanted = std::fs::read(folder.join("package-lock.json"))?;
+    if installed.is_some() && std::fs::read(&stamp).is_ok_and(|stamp| stamp == wanted) {
+        return Ok(());
+    }
+    run(&["npm", "ci", "--prefix", "tests/oracle", "--no-audit", "--no-fund", "--ignore-scripts"])?;
+    std::fs::write(stamp, wanted)?;
+    Ok(())
+}

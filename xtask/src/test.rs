@@ -1,0 +1,105 @@
+//! The tests, in the order in which they find faults soonest.
+
+use std::fs::File;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use crate::run::{run, run_with};
+use crate::{Result, generate, root, setup};
+
+/// Test targets that need a browser; plain `cargo test` does not run them.
+const BROWSER_TARGETS: &[&str] =
+    &["browser_executor", "browser_pages", "browser_oracle", "browser_acceptance"];
+
+/// `cargo xtask demo`
+pub fn demo(arguments: &[&str]) -> Result<()> {
+    setup::browser()?;
+    let mut command = vec!["cargo", "run", "--quiet", "--release", "--package", "sgclaw-cli", "--", "demo"];
+    command.extend(arguments);
+    run(&command)
+}
+
+/// `cargo xtask test --quick`
+pub fn quick() -> Result<()> {
+    let start = Instant::now();
+    checks()?;
+    run(&["cargo", "test", "--quiet", "--workspace"])?;
+    println!("\nall quick checks passed in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// `cargo xtask test`
+pub fn all() -> Result<()> {
+    let start = Instant::now();
+    setup::everything()?;
+    checks()?;
+    run_with(
+        &["cargo", "doc", "--workspace", "--no-deps", "--quiet"],
+        &[("RUSTDOCFLAGS", "-D warnings")],
+        None,
+    )?;
+    // A browser brings its own URL parser: the core without the `url` crate.
+    run(&[
+        "cargo",
+        "clippy",
+        "--quiet",
+        "--package",
+        "sgclaw",
+        "--no-default-features",
+        "--",
+        "-D",
+        "warnings",
+    ])?;
+
+    let path = root().join("target/test-output.log");
+    let log = Arc::new(Mutex::new(File::create(&path)?));
+    run_with(&["cargo", "test", "--workspace"], &[], Some(&log))?;
+    for target in BROWSER_TARGETS {
+        run_with(&["cargo", "test", "--package", "sgclaw-cli", "--test", target], &[], Some(&log))?;
+    }
+    no_secret_in(&path)?;
+    println!("\nall tests passed in {:.0} s", start.elapsed().as_secs_f64());
+    Ok(())
+}
+
+/// `cargo xtask test --soak`
+pub fn soak() -> Result<()> {
+    setup::everything()?;
+    run_with(
+        &[
+            "cargo",
+            "test",
+            "--release",
+            "--package",
+            "sgclaw-cli",
+            "--test",
+            "browser_acceptance",
+            "--",
+            "--nocapture",
+        ],
+        &[("SGCLAW_ROUNDS", "10000")],
+        None,
+    )
+}
+
+fn checks() -> Result<()> {
+    run(&["cargo", "fmt", "--all", "--check"])?;
+    generate::generate(true)?;
+    run(&["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+/// The whole output of the test run is searched for the secrets that tests plant.
+fn no_secret_in(path: &std::path::Path) -> Result<()> {
+    let secrets = std::fs::read_to_string(root().join("tests/planted-secrets.txt"))?;
+    let output = std::fs::read(path)?;
+    let output = String::from_utf8_lossy(&output);
+    let secrets: Vec<&str> =
+        secrets.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    for secret in &secrets {
+        if let Some(line) = output.lines().find(|line| line.contains(secret)) {
+            return Err(format!("a planted secret stands in the output of the tests: {line}").into());
+        }
+    }
+    println!("\nnone of the {} planted secrets stands in {}", secrets.len(), path.display());
+    Ok(())
+}
