@@ -9,7 +9,7 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use command_fds::{CommandFdExt, FdMapping};
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
@@ -48,6 +48,8 @@ const FLAGS: &[&str] = &[
     "--no-first-run",
     "--password-store=basic",
     "--use-mock-keychain",
+    // The same on every machine, and no less than pages are made for.
+    "--window-size=1280,900",
     // A frame of another site is a process and a session of its own, always.
     "--site-per-process",
 ];
