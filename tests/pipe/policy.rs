@@ -3,7 +3,7 @@
 use sgclaw::pipe::ChildExit;
 use sgclaw::{ErrorCode, Failure, HostSettings};
 
-use crate::support::{Bench, CLICK, DOMAIN, answers, domain, policy, seed, signed};
+use crate::support::{Bench, CLICK, Change, DOMAIN, answers, domain, policy, seed, signed};
 
 #[test]
 fn expected_domain_must_be_allowed_and_be_the_page_s() {
@@ -99,7 +99,7 @@ fn a_confirmed_command_has_its_whole_deadline_and_is_checked_again() {
 
 #[test]
 fn a_question_is_taken_down_when_the_session_ends() {
-    let end: [(&str, fn(&mut sgclaw::Host, sgclaw::Time)); 3] = [
+    let end: [(&str, Change); 3] = [
         ("crash", |host, now| host.handle_child_exit(ChildExit::Signal(9), now)),
         ("stop", |host, now| host.stop(now)),
         ("end of stdout", |host, now| host.handle_end_of_input(now)),
@@ -182,7 +182,8 @@ fn failures_from_step_7_on_count_and_rejections_overloads_and_cancellations_do_n
         bench.command(seq, "getText", CLICK);
         bench.complete(seq, Ok("{}"));
     };
-    let fails: [(&str, fn(&mut Bench, u64), bool); 7] = [
+    type Fail = fn(&mut Bench, u64);
+    let fails: [(&str, Fail, bool); 7] = [
         ("refused", refused, true),
         ("denied", denied, true),
         ("internal", internal, true),

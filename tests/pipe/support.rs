@@ -44,6 +44,9 @@ pub(crate) fn seed() -> HmacSeed {
     HmacSeed::from_hex(SEED).unwrap()
 }
 
+/// Something that the embedder of a host does to it.
+pub(crate) type Change = fn(&mut Host, Time);
+
 fn schema(name: &str) -> Schema {
     let path = format!("{}/schemas/pipe/1.0/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
     Schema::compile(&serde_json::from_str(&std::fs::read_to_string(path).unwrap()).unwrap()).unwrap()
