@@ -3,7 +3,7 @@
 use sgclaw::pipe::ChildExit;
 use sgclaw::{ErrorCode, Failure, HostSettings};
 
-use crate::support::{Bench, CLICK, Change, DOMAIN, answers, domain, policy, seed, signed};
+use crate::support::{Bench, CLICK, Change, DOMAIN, ack, answers, domain, policy, seed, signed};
 
 #[test]
 fn expected_domain_must_be_allowed_and_be_the_page_s() {
@@ -229,4 +229,22 @@ fn a_page_around_a_frame_must_be_allowed_too() {
     bench.host.set_page(None);
     bench.command(3, "click", frame);
     assert_eq!(bench.answers(), answers(&[(1, "ok"), (2, "MAC_DOMAIN_DENIED"), (3, "MAC_DOMAIN_MISMATCH")]));
+}
+
+#[test]
+fn an_action_of_the_host_s_own_is_negotiated_checked_executed_and_broken_like_any_other() {
+    let mut bench = Bench::handshaking(HostSettings::default());
+    bench.line(&ack("1.0", &["echo"]));
+    bench.command(1, "echo", r#"{"text":"geheim"}"#);
+    bench.complete(1, Ok(r#"{"text":"geheim"}"#));
+    for seq in 2..=12 {
+        bench.command(seq, "echo", r#"{"text":1}"#);
+    }
+    bench.command(13, "echo", "{}");
+    bench.click(14);
+    let codes: Vec<_> = bench.answers().into_iter().map(|(_, code)| code).collect();
+    assert_eq!(codes[0], "ok");
+    assert!(codes[1..12].iter().all(|code| code == "CMD_PARAMS_INVALID"), "{codes:?}");
+    assert_eq!(codes[12..], ["INTERNAL_CIRCUIT_OPEN", "MAC_ACTION_DENIED"]);
+    assert_eq!(bench.events(), ["Running", "execute 1", "breaker echo"]);
 }
