@@ -1,6 +1,7 @@
 #![doc = include_str!("../README.md")]
 #![cfg_attr(test, allow(clippy::arithmetic_side_effects))]
 
+pub mod browser;
 pub mod contract;
 pub mod json;
 pub mod pipe;

@@ -1,0 +1,551 @@
+// Runs in an isolated world of every document, before the page's own scripts, so that its capture
+// listeners come first and nothing that the page overwrites is in reach. It never acts on its own:
+// the executor calls one method at a time.
+(() => {
+  // A symbol, because `<div id=...>` would shadow a plain global name in this world too.
+  const KEY = Symbol.for('sgclaw');
+  if (globalThis[KEY]) return globalThis[KEY];
+
+  const FRAMES = ['IFRAME', 'FRAME', 'OBJECT', 'EMBED'];
+  const DATA_TYPES = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
+  const TEXT_TYPES = ['text', 'search', 'url', 'tel', 'email', 'password', 'number'];
+  let target = null;
+
+  // ---- finding --------------------------------------------------------------------------------
+
+  // The parent in the tree as it is drawn: through slots and out of shadow roots.
+  const parentOf = (node) => {
+    if (node.assignedSlot) return node.assignedSlot;
+    const parent = node.parentNode;
+    return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
+  };
+
+  // The parent for descendant combinators: out of shadow roots, but not through slots.
+  const lightParent = (node) => {
+    const parent = node.parentNode;
+    return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
+  };
+
+  // Splits a selector list at its commas, and each selector at its descendant combinators, so that
+  // `my-card .price` matches where a shadow boundary lies between the two.
+  const split = (selector) => {
+    const list = [[]];
+    let part = '', depth = 0, quote = '';
+    const cut = () => { if (part.trim()) list[list.length - 1].push(part.trim()); part = ''; };
+    for (let i = 0; i < selector.length; i++) {
+      const c = selector[i];
+      if (c === '\\') { part += c + (selector[++i] ?? ''); continue; }
+      if (quote) { if (c === quote) quote = ''; part += c; continue; }
+      if (c === '"' || c === "'") quote = c;
+      if (c === '(' || c === '[') depth++;
+      if (c === ')' || c === ']') depth--;
+      if (depth === 0 && c === ',') { cut(); list.push([]); continue; }
+      if (depth === 0 && /\s/.test(c)) {
+        const next = selector.slice(i).trimStart()[0];
+        if (!/[>+~|]$/.test(part.trimEnd()) && next && !'>+~|,'.includes(next)) { cut(); continue; }
+      }
+      part += c;
+    }
+    cut();
+    return list;
+  };
+
+  const matches = (element, steps) => {
+    const last = steps.length - 1;
+    if (!element.matches(steps[last])) return false;
+    let node = element;
+    for (let i = last - 1; i >= 0; i--) {
+      do { node = lightParent(node); } while (node && !node.matches(steps[i]));
+      if (!node) return false;
+    }
+    return true;
+  };
+
+  const search = (root, list) => {
+    for (const element of root.querySelectorAll('*')) {
+      if (list.some((steps) => matches(element, steps))) return element;
+      const found = element.shadowRoot && search(element.shadowRoot, list);
+      if (found) return found;
+    }
+    return null;
+  };
+
+  const find = (selector) => {
+    // Throws where the selector is not CSS, whatever the page holds.
+    const plain = document.querySelector(selector);
+    for (const element of document.querySelectorAll('*')) {
+      if (!element.shadowRoot) continue;
+      const list = split(selector);
+      try {
+        return search(document, list);
+      } catch {
+        // A selector that does not come apart, such as one that begins with a combinator.
+        return plain;
+      }
+    }
+    return plain;
+  };
+
+  const lookUp = (selector) => {
+    try {
+      target = find(selector);
+    } catch (error) {
+      target = null;
+      return { invalid: true };
+    }
+    return target ? null : { reason: 'not_found' };
+  };
+
+  // ---- states ---------------------------------------------------------------------------------
+
+  const visible = (element) => {
+    if (element.nodeName === 'OPTION' || element.nodeName === 'OPTGROUP') {
+      const select = element.closest('select');
+      if (select) return visible(select);
+    }
+    if (getComputedStyle(element).display === 'contents') {
+      for (const child of (element.shadowRoot ?? element).childNodes) {
+        if (child instanceof Element && visible(child)) return true;
+        if (child instanceof Text && boxes(child).length > 0
+            && getComputedStyle(element).visibility === 'visible') return true;
+      }
+      return false;
+    }
+    if (!element.checkVisibility({ visibilityProperty: true })) return false;
+    const box = element.getBoundingClientRect();
+    return box.width > 0 && box.height > 0;
+  };
+
+  // A label stands for its control where a state is asked for.
+  const controlOf = (element) => (element instanceof HTMLLabelElement && element.control) || element;
+
+  const disabled = (element) => {
+    const control = element.closest('button, input, select, textarea, option, optgroup');
+    if (controlOf(element).matches(':disabled') || control?.matches(':disabled')) return true;
+    for (let node = element; node; node = parentOf(node)) {
+      const stated = node.getAttribute('aria-disabled');
+      if (stated === 'true') return true;
+      if (stated === 'false') return false;
+    }
+    return false;
+  };
+
+  const inert = (element) => {
+    for (let node = element; node; node = parentOf(node)) if (node.inert) return true;
+    return false;
+  };
+
+  const readOnly = (element) =>
+    element.readOnly === true || element.getAttribute('aria-readonly') === 'true';
+
+  // Timers of this world are the browser's own; they step in where a frame is never drawn.
+  const frame = () => new Promise((resolve) => {
+    const timer = setTimeout(resolve, 150);
+    requestAnimationFrame(() => { clearTimeout(timer); resolve(); });
+  });
+
+  const boxes = (node) => {
+    let list = node instanceof Element ? [...node.getClientRects()] : [];
+    if (!list.some((box) => box.width > 0 && box.height > 0)) {
+      const range = document.createRange();
+      if (node instanceof Element) range.selectNodeContents(node); else range.selectNode(node);
+      list = [...range.getClientRects()];
+    }
+    return list.filter((box) => box.width > 0 && box.height > 0);
+  };
+
+  const outline = (element) => {
+    const box = element.getBoundingClientRect();
+    if (box.width || box.height) return [box.x, box.y, box.width, box.height].join();
+    return boxes(element).map((part) => [part.x, part.y, part.width, part.height].join()).join(';');
+  };
+
+  const still = async (element) => {
+    const first = outline(element);
+    await frame();
+    const second = outline(element);
+    if (first !== second) return false;
+    await frame();
+    return element.isConnected && outline(element) === second;
+  };
+
+  // Sticky headers cover what "nearest" brings into view, so later attempts align in other ways.
+  const ALIGNMENTS = ['nearest', 'center', 'end', 'start'];
+  const reveal = (element, attempt) => {
+    const block = ALIGNMENTS[attempt % ALIGNMENTS.length];
+    const scrolled = getComputedStyle(element).display === 'contents'
+      ? element.firstElementChild ?? element.parentElement ?? element : element;
+    scrolled.scrollIntoView({ block, inline: attempt === 0 ? 'nearest' : 'center', behavior: 'instant' });
+  };
+
+  // ---- hit testing ----------------------------------------------------------------------------
+
+  const hitAt = (x, y) => {
+    let hit = document.elementFromPoint(x, y);
+    while (hit?.shadowRoot) {
+      const inner = hit.shadowRoot.elementFromPoint(x, y);
+      if (!inner || inner === hit || !hit.shadowRoot.contains(inner)) break;
+      hit = inner;
+    }
+    return hit;
+  };
+
+  // Whether input that lands on `hit` is input for `element`: on it, inside it, or on a label that
+  // passes it on.
+  const reaches = (element, path) => {
+    for (const node of path) {
+      if (node === element) return true;
+      if (node instanceof HTMLLabelElement && node.control === element) return true;
+    }
+    return element instanceof HTMLLabelElement && element.control !== null && path[0] === element.control;
+  };
+
+  const pathOf = (hit) => {
+    const path = [];
+    for (let node = hit; node; node = parentOf(node)) path.push(node);
+    return path;
+  };
+
+  // A whole number within [from, to) where there is one: mouse events are delivered at whole pixels.
+  const whole = (from, to, at) => {
+    const low = Math.floor(at);
+    if (low >= from) return low;
+    return low + 1 < to ? low + 1 : at;
+  };
+
+  const pointsOf = (element) => {
+    const points = [];
+    for (const box of boxes(element)) {
+      const left = Math.max(box.left, 0), right = Math.min(box.right, innerWidth);
+      const top = Math.max(box.top, 0), bottom = Math.min(box.bottom, innerHeight);
+      if (right <= left || bottom <= top) continue;
+      for (const [u, v] of [[0.5, 0.5], [0.25, 0.25], [0.75, 0.75], [0.75, 0.25], [0.25, 0.75]]) {
+        points.push([whole(left, right, left + (right - left) * u), whole(top, bottom, top + (bottom - top) * v)]);
+      }
+      if (points.length >= 40) break;
+    }
+    return points;
+  };
+
+  // ---- the guard ------------------------------------------------------------------------------
+
+  // While armed, trusted mouse events pass only where they reach the target. Input created before
+  // `until` but delivered after it belongs to a command that has already failed: it is stopped.
+  let guard = null;
+  const late = (event) => performance.now() > guard.until && event.timeStamp <= guard.until + 50;
+  const stop = (event) => { event.preventDefault(); event.stopImmediatePropagation(); };
+
+  const onMouse = (event) => {
+    if (!guard || !event.isTrusted) return;
+    if (performance.now() > guard.until) {
+      if (late(event)) stop(event); else guard = null;
+      return;
+    }
+    if (guard.kind !== 'mouse') return;
+    if (guard.verdict === undefined) {
+      guard.verdict = guard.element !== null && reaches(guard.element, event.composedPath());
+    }
+    if (!guard.verdict) stop(event);
+  };
+  const onKey = (event) => {
+    if (!guard || !event.isTrusted || performance.now() <= guard.until) return;
+    if (late(event)) stop(event); else guard = null;
+  };
+  const MOUSE = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick',
+    'contextmenu', 'touchstart', 'touchend', 'dragstart'];
+  const KEYS = ['keydown', 'keypress', 'keyup', 'beforeinput'];
+  // Again at each use: `document.open()` takes all listeners away; adding one twice does nothing.
+  const listen = () => {
+    for (const type of MOUSE) addEventListener(type, onMouse, { capture: true, passive: false });
+    for (const type of KEYS) addEventListener(type, onKey, { capture: true });
+  };
+  const arm = (kind, until, element = null) => {
+    listen();
+    guard = { kind, until, element };
+  };
+  listen();
+
+  // ---- text -----------------------------------------------------------------------------------
+
+  // Cut to `most` code points, and to `bytes` bytes as the text stands in a JSON message.
+  const cut = (text, most, bytes) => {
+    text = text.toWellFormed();
+    let count = 0, size = 0, end = 0;
+    for (const character of text) {
+      const code = character.codePointAt(0);
+      size += code === 0x22 || code === 0x5c || (code >= 8 && code <= 13 && code !== 11) ? 2
+        : code < 0x20 ? 6 : code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+      if (++count > most || size > bytes) return { text: text.slice(0, end), truncated: true };
+      end += character.length;
+    }
+    return { text, truncated: false };
+  };
+
+  const strings = (value) => (Array.isArray(value) ? value : [value]);
+  const labelOf = (option) => option.label.replace(/\s+/g, ' ').trim();
+
+  const fireInput = (element) => {
+    element.dispatchEvent(new Event('input', { bubbles: true, composed: true }));
+    element.dispatchEvent(new Event('change', { bubbles: true }));
+  };
+
+  const deepActive = () => {
+    let active = document.activeElement;
+    while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+    return active;
+  };
+
+  const multiLine = (element) => element instanceof HTMLTextAreaElement || element.isContentEditable;
+
+  const api = {
+    // Attached, and in the states asked for. `needs`: visible, enabled, editable.
+    async check({ selector, needs }) {
+      const failed = lookUp(selector);
+      if (failed) return failed;
+      const control = controlOf(target);
+      if (needs.includes('visible') && !visible(target)) return { reason: 'hidden' };
+      if (needs.includes('enabled') && disabled(target)) return { reason: 'disabled' };
+      if (needs.includes('editable') && readOnly(control)) return { reason: 'readonly' };
+      if (needs.includes('enabled') && inert(target)) return { reason: 'inert' };
+      return { ok: true };
+    },
+
+    // Everything before a mouse event: the point that reaches the target, with the guard armed.
+    async aim({ selector, needs, attempt, until, press }) {
+      const failed = await api.check({ selector, needs });
+      if (!failed.ok) return failed;
+      const element = target;
+      reveal(element, attempt);
+      if (!await still(element)) return { reason: element.isConnected ? 'unstable' : 'not_found' };
+      const again = await api.check({ selector, needs });
+      if (!again.ok) return again;
+      if (target !== element) return { reason: 'unstable' };
+      const points = pointsOf(element);
+      if (points.length === 0) return { reason: 'outside_viewport' };
+      for (const [x, y] of points) {
+        const hit = hitAt(x, y);
+        if (!hit || !reaches(element, pathOf(hit))) continue;
+        if (press) arm('mouse', until, element);
+        return { ok: true, x, y, width: innerWidth, height: innerHeight,
+          embeds: FRAMES.includes(element.nodeName) };
+      }
+      return { reason: 'covered' };
+    },
+
+    // For the documents around: whether the point leads to the frame found by `selector`.
+    leads({ selector, x, y, until, press }) {
+      const failed = lookUp(selector);
+      if (failed) return failed;
+      const hit = hitAt(x, y);
+      if (!hit || !reaches(target, pathOf(hit))) return { reason: 'covered' };
+      if (press) arm('mouse', until);
+      return { ok: true };
+    },
+
+    disarm() {
+      const verdict = guard?.verdict;
+      guard = null;
+      return { seen: verdict !== undefined, reached: verdict === true };
+    },
+
+    // The frame element itself; the executor asks the browser which document it holds.
+    owner(selector) {
+      lookUp(selector);
+      return target && FRAMES.includes(target.nodeName) ? target : null;
+    },
+
+    revealOwner({ attempt }) {
+      if (!target?.isConnected) return { reason: 'not_found' };
+      if (!visible(target)) return { reason: 'hidden' };
+      if (inert(target)) return { reason: 'inert' };
+      reveal(target, attempt);
+      return { ok: true };
+    },
+
+    size: () => ({ width: innerWidth, height: innerHeight }),
+    facts: () => null,
+
+    // ---- typing ----
+
+    // Makes the target the focused element with the caret at its end.
+    async prepare({ selector, text, clear, until }) {
+      const failed = await api.check({ selector, needs: ['visible', 'enabled', 'editable'] });
+      if (!failed.ok) return failed;
+      if (performance.now() > until) return { reason: 'unstable' };
+      let element = controlOf(target);
+      const type = element instanceof HTMLInputElement ? element.type : '';
+      if (DATA_TYPES.includes(type)) return api.setData(element, type, text);
+      const isField = TEXT_TYPES.includes(type) || element instanceof HTMLTextAreaElement;
+      if (!isField && !element.isContentEditable) return { refused: 'not_editable' };
+      if (!multiLine(element) && /[\r\n]/.test(text)) return { refused: 'newline_in_single_line' };
+      arm('keys', until);
+      reveal(element, 0);
+      // Within a contenteditable region the region's host takes the focus.
+      const region = element.isContentEditable && !isField;
+      let host = element;
+      while (region && host.parentElement?.isContentEditable) host = host.parentElement;
+      if (deepActive() !== host) host.focus({ preventScroll: true });
+      if (deepActive() !== host) return { reason: 'unstable' };
+      const selection = getSelection();
+      if (region) {
+        selection.selectAllChildren(element);
+        if (clear) document.execCommand('delete'); else selection.collapseToEnd();
+      } else if (clear) {
+        element.select();
+        if (element.value !== '' || element.validity.badInput) document.execCommand('delete');
+      } else {
+        selection.modify('move', 'forward', 'documentboundary');
+      }
+      return { ok: true, multi_line: multiLine(element) };
+    },
+
+    setData(element, type, text) {
+      const before = element.value;
+      element.value = text;
+      let valid;
+      if (type === 'color') valid = /^#[0-9a-fA-F]{6}$/.test(text);
+      else if (text === '') valid = type !== 'range';
+      else if (type === 'range') valid = /^-?\d*\.?\d+([eE][-+]?\d+)?$/.test(text) && Number(element.value) === Number(text);
+      else valid = element.value !== '';
+      if (!valid) {
+        element.value = before;
+        return { refused: 'invalid_value' };
+      }
+      if (element.value !== before) fireInput(element);
+      return { done: true };
+    },
+
+    // Where the next key would go, seen from this document.
+    keys() {
+      const active = deepActive();
+      const inner = active && FRAMES.includes(active.nodeName);
+      return { focused: document.hasFocus() && !inner, inner: Boolean(inner) };
+    },
+    activeFrame: () => { const active = deepActive(); return active && FRAMES.includes(active.nodeName) ? active : null; },
+
+    async focus({ selector, until }) {
+      const failed = await api.check({ selector, needs: ['visible', 'enabled'] });
+      if (!failed.ok) return failed;
+      if (performance.now() > until) return { reason: 'unstable' };
+      arm('keys', until);
+      const element = controlOf(target);
+      reveal(element, 0);
+      if (deepActive() !== element) element.focus({ preventScroll: true });
+      return { ok: true };
+    },
+
+    submitForm({ until }) {
+      if (performance.now() > until) return { ok: false };
+      const form = deepActive()?.form;
+      if (form) form.requestSubmit();
+      return { ok: Boolean(form) };
+    },
+
+    // ---- fields ----
+
+    async select({ selector, by, wanted, until }) {
+      const failed = await api.check({ selector, needs: ['visible', 'enabled'] });
+      if (!failed.ok) return failed;
+      if (performance.now() > until) return { reason: 'unstable' };
+      const element = controlOf(target);
+      if (!(element instanceof HTMLSelectElement)) return { refused: 'not_a_select' };
+      const options = [...element.options];
+      const chosen = [];
+      for (const want of strings(wanted)) {
+        const option = by === 'value' ? options.find((o) => o.value === want)
+          : options.find((o) => o.label === want) ?? options.find((o) => labelOf(o) === want.replace(/\s+/g, ' ').trim());
+        if (!option) return { reason: 'no_option' };
+        if (option.matches(':disabled')) return { reason: 'disabled' };
+        chosen.push(option);
+      }
+      if (!element.multiple && chosen.length !== 1) return { refused: 'not_multiple' };
+      element.focus({ preventScroll: true });
+      let changed = false;
+      if (element.multiple) {
+        for (const option of options) {
+          const on = chosen.includes(option);
+          if (option.selected !== on) { option.selected = on; changed = true; }
+        }
+      } else if (!chosen[0].selected) {
+        chosen[0].selected = true;
+        changed = true;
+      }
+      if (changed) fireInput(element);
+      return { ok: true, values: [...element.selectedOptions].map((o) => o.value.toWellFormed()) };
+    },
+
+    // ---- reading ----
+
+    text({ selector, most, bytes }) {
+      const failed = lookUp(selector);
+      if (failed) return failed;
+      const field = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
+      const text = field ? '' : target instanceof HTMLElement ? target.innerText : target.textContent;
+      return { ok: true, ...cut(text, most, bytes) };
+    },
+
+    html({ selector, outer, most, bytes }) {
+      const failed = lookUp(selector);
+      if (failed) return failed;
+      return { ok: true, ...cut(outer ? target.outerHTML : target.innerHTML, most, bytes) };
+    },
+
+    attribute({ selector, name, bytes }) {
+      const failed = lookUp(selector);
+      if (failed) return failed;
+      const lower = name.toLowerCase();
+      let value;
+      if (lower === 'value' && target instanceof HTMLInputElement && target.type === 'password') return { secret: true };
+      if (lower === 'value' && typeof target.value === 'string') value = target.value;
+      else if (lower === 'checked' && typeof target.checked === 'boolean') value = String(target.checked);
+      else value = target.getAttribute(name);
+      if (value === null || value === undefined) return { ok: true, value: null };
+      const { text, truncated } = cut(value, Infinity, bytes);
+      return truncated ? { large: true } : { ok: true, value: text };
+    },
+
+    state({ selector }) {
+      const failed = lookUp(selector);
+      if (failed?.invalid) return failed;
+      return { ok: true, attached: target !== null, visible: target !== null && visible(target) };
+    },
+
+    // ---- scrolling and pictures ----
+
+    scrollTo({ selector, until }) {
+      const failed = lookUp(selector);
+      if (failed) return failed;
+      if (performance.now() > until) return { reason: 'unstable' };
+      if (!visible(target)) return { reason: 'hidden' };
+      reveal(target, 1);
+      return { ok: true, x: scrollX, y: scrollY };
+    },
+
+    scrollBy({ dx, dy, until }) {
+      if (performance.now() > until) return { reason: 'unstable' };
+      scrollBy({ left: dx, top: dy, behavior: 'instant' });
+      return { ok: true, x: scrollX, y: scrollY };
+    },
+
+    async picture({ selector }) {
+      const failed = await api.check({ selector, needs: ['visible'] });
+      if (!failed.ok) return failed;
+      reveal(target, 0);
+      const element = target;
+      if (!await still(element)) return { reason: 'unstable' };
+      const box = element.getBoundingClientRect();
+      return { ok: true, x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height };
+    },
+
+    page: () => ({ ok: true, width: Math.max(document.documentElement.scrollWidth, innerWidth),
+      height: Math.max(document.documentElement.scrollHeight, innerHeight) }),
+
+    // Every answer says which document gave it and what its clock shows.
+    async answer(name, parameters) {
+      const value = await api[name](parameters);
+      return { value, origin: self.origin, href: location.href, now: performance.now() };
+    },
+  };
+  Object.defineProperty(globalThis, KEY, { value: api });
+  return api;
+})()
