@@ -10,6 +10,10 @@ use super::executor::Job;
 use super::state::{Phase, Shared, State};
 use crate::{ErrorCode, Failure, Time};
 
+/// How long an answer of the page may take after a navigation has begun. It may still come: the
+/// browser holds back only what is said after that.
+const HELD_BACK: Duration = Duration::from_millis(50);
+
 /// Why a call to the browser has no result.
 #[derive(Clone, Debug, PartialEq)]
 pub(super) enum CallError {
@@ -142,6 +146,30 @@ impl Script {
     pub(super) async fn sleep(&self, span: Duration) {
         let end = self.now().after(span);
         let _: Option<()> = self.until(end, |_| None).await;
+    }
+
+    /// Waits for a look at the page, unless a navigation of the tab is under way: until that is over
+    /// the browser holds back what is said to the page. `None` then.
+    pub(super) async fn unless_navigating<F: Future>(&self, future: F) -> Option<F::Output> {
+        let mut future = std::pin::pin!(future);
+        let mut since = None;
+        poll_fn(|cx| match future.as_mut().poll(cx) {
+            Poll::Ready(output) => Poll::Ready(Some(output)),
+            Poll::Pending => self.with(|state| {
+                let tab = state.run.as_ref().and_then(|run| run.tab.as_deref()).and_then(|id| state.tab(id));
+                if !tab.is_some_and(|tab| tab.progress.requested) {
+                    since = None;
+                    return Poll::Pending;
+                }
+                let end = since.get_or_insert(state.now).after(HELD_BACK);
+                if state.now >= end {
+                    return Poll::Ready(None);
+                }
+                state.wake_at(end);
+                Poll::Pending
+            }),
+        })
+        .await
     }
 
     /// Gives `future` at most `span`.

@@ -166,6 +166,14 @@ impl Place {
     }
 }
 
+/// What the guards saw of a click.
+pub(super) struct Seen {
+    /// Some of it arrived somewhere.
+    pub(super) pressed: bool,
+    /// It reached the target.
+    pub(super) reached: bool,
+}
+
 /// A parallelogram on the screen, as the browser draws a frame's content box.
 struct Quad {
     origin: (f64, f64),
@@ -287,13 +295,22 @@ impl Script {
     }
 
     /// Lets the guards down; what the one in the target's document saw. `None` where that document
-    /// is gone.
-    pub(super) async fn disarm(&self, place: &Place) -> Option<Answer> {
-        let seen = self.ask(&place.world, "disarm", json!({})).await.ok();
-        for around in &place.around {
-            let _ = self.ask(&around.world, "disarm", json!({})).await;
-        }
-        seen
+    /// is gone, or is being replaced.
+    pub(super) async fn disarm(&self, place: &Place) -> Option<Seen> {
+        let lower = async {
+            let seen = self.ask(&place.world, "disarm", json!({})).await.ok()?;
+            let (mut pressed, mut reached) = (seen.flag("seen"), seen.flag("reached"));
+            for around in &place.around {
+                if let Ok(around) = self.ask(&around.world, "disarm", json!({})).await
+                    && around.flag("seen")
+                {
+                    // Input for the frame arrived outside it.
+                    (pressed, reached) = (true, false);
+                }
+            }
+            Some(Seen { pressed, reached })
+        };
+        self.unless_navigating(lower).await.flatten()
     }
 
     /// One attempt to bring the pointer's target under a point of the tab's viewport.

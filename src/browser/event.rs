@@ -247,16 +247,15 @@ impl State {
         if target != of {
             return;
         }
+        // The tab keeps its host, so that the command which finds it dead is told so.
         if let Some(tab) = self.tab_mut(&of) {
             tab.crashed = true;
-            tab.host = None;
         }
         if let Some(run) =
             self.run.as_mut().filter(|run| run.tab.as_deref() == Some(&of) && !run.survives_crash)
         {
             run.fatal.get_or_insert_with(page_crashed);
         }
-        self.announce();
     }
 
     // ---- documents ----

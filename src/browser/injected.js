@@ -131,17 +131,21 @@
   };
 
   const inert = (element) => {
-    for (let node = element; node; node = parentOf(node)) if (node.inert) return true;
-    return false;
+    const path = pathOf(element);
+    if (path.some((node) => node.inert)) return true;
+    // A modal dialog makes everything outside it inert.
+    const modal = document.querySelectorAll('dialog:modal');
+    return modal.length > 0 && !path.some((node) => [...modal].includes(node));
   };
 
   const readOnly = (element) =>
     element.readOnly === true || element.getAttribute('aria-readonly') === 'true';
 
-  // Timers of this world are the browser's own; they step in where a frame is never drawn.
-  const frame = () => new Promise((resolve) => {
-    const timer = setTimeout(resolve, 150);
-    requestAnimationFrame(() => { clearTimeout(timer); resolve(); });
+  // Whether a frame was drawn in time; a page that waits for its style sheets draws none. The timers
+  // of this world are the browser's own.
+  const frame = (limit) => new Promise((resolve) => {
+    const timer = setTimeout(resolve, limit, false);
+    requestAnimationFrame(() => { clearTimeout(timer); resolve(true); });
   });
 
   const boxes = (node) => {
@@ -162,10 +166,9 @@
 
   const still = async (element) => {
     const first = outline(element);
-    await frame();
+    if (!await frame(1000)) return false;
     const second = outline(element);
-    if (first !== second) return false;
-    await frame();
+    if (first !== second || !await frame(1000)) return false;
     return element.isConnected && outline(element) === second;
   };
 
@@ -196,6 +199,9 @@
     for (const node of path) {
       if (node === element) return true;
       if (node instanceof HTMLLabelElement && node.control === element) return true;
+      // The areas of an image map lie on its image.
+      if (node instanceof HTMLMapElement && element instanceof HTMLImageElement
+          && element.useMap === `#${node.name}`) return true;
     }
     return element instanceof HTMLLabelElement && element.control !== null && path[0] === element.control;
   };
@@ -243,7 +249,9 @@
     }
     if (guard.kind !== 'mouse') return;
     if (guard.verdict === undefined) {
-      guard.verdict = guard.element !== null && reaches(guard.element, event.composedPath());
+      // A release without its press went astray: the press went elsewhere.
+      guard.verdict = guard.element !== null && PRESSES.includes(event.type)
+        && reaches(guard.element, event.composedPath());
     }
     if (!guard.verdict) stop(event);
   };
@@ -251,6 +259,7 @@
     if (!guard || !event.isTrusted || performance.now() <= guard.until) return;
     if (late(event)) stop(event); else guard = null;
   };
+  const PRESSES = ['pointerdown', 'mousedown', 'touchstart'];
   const MOUSE = ['pointerdown', 'mousedown', 'pointerup', 'mouseup', 'click', 'auxclick', 'dblclick',
     'contextmenu', 'touchstart', 'touchend', 'dragstart'];
   const KEYS = ['keydown', 'keypress', 'keyup', 'beforeinput'];
@@ -364,6 +373,9 @@
 
     size: () => ({ width: innerWidth, height: innerHeight }),
     facts: () => null,
+
+    // Lets the page run what the input has queued, such as `hashchange`.
+    async settle() { if (await frame(100)) await new Promise((resolve) => setTimeout(resolve)); },
 
     // ---- typing ----
 

@@ -22,7 +22,7 @@ mod script;
 mod state;
 mod world;
 
-#[cfg(test)]
+#[cfg(all(test, feature = "url"))]
 mod tests;
 
 pub use executor::{Executor, ExecutorConfig, ExecutorEvent};

@@ -262,10 +262,13 @@ impl State {
 
     /// Tells the embedder which page the commands act on, where that changed.
     pub(super) fn announce(&mut self) {
-        let host = self.active_tab().filter(|tab| tab.known && !tab.crashed).and_then(|tab| tab.host.clone());
-        if !self.active_tab().is_some_and(|tab| tab.known) && self.active.is_some() {
-            return;
-        }
+        let host = match (&self.active, self.active_tab()) {
+            (Some(_), Some(tab)) if tab.known => tab.host.clone(),
+            // Before the first tab, and while a tab's document is not known, there is nothing to tell.
+            (Some(_), _) => return,
+            (None, _) if self.announced.is_none() => return,
+            (None, _) => None,
+        };
         let domain = host.and_then(|host| Domain::parse(&host, self.urls.as_ref()).ok());
         if self.announced.as_ref() != Some(&domain) {
             self.announced = Some(domain.clone());

@@ -9,10 +9,9 @@ use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use command_fds::{CommandFdExt, FdMapping};
-use nix::errno::Errno;
 use nix::fcntl::{FcntlArg, OFlag, fcntl};
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, pipe2};
@@ -275,15 +274,9 @@ impl Drop for Chromium {
     fn drop(&mut self) {
         self.writer = None;
         if let Ok(id) = i32::try_from(self.child.id()) {
-            let group = Pid::from_raw(id);
-            let _ = killpg(group, Signal::SIGKILL);
+            // The whole group: the program may be a script around the browser.
+            let _ = killpg(Pid::from_raw(id), Signal::SIGKILL);
             let _ = self.child.wait();
-            // Its children die with it or a moment later; they still write to the profile.
-            let end = Instant::now() + Duration::from_secs(2);
-            while killpg(group, None) != Err(Errno::ESRCH) && Instant::now() < end {
-                let _ = killpg(group, Signal::SIGKILL);
-                std::thread::sleep(Duration::from_millis(5));
-            }
         }
     }
 }

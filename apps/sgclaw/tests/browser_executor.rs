@@ -59,7 +59,7 @@ fn navigations_that_do_not_arrive_say_why() {
 #[test]
 fn a_redirect_to_a_host_that_is_not_allowed_stops() {
     let mut browser = Browser::on("<p>one</p>");
-    let url = format!("{}/redirect?http://other.example/", browser.origin());
+    let url = format!("{}/redirect?https://other.example/", browser.origin());
     let (code, _) = browser.act("navigate", json!({"url": url})).expect_err("a refusal");
     assert_eq!(code, "MAC_DOMAIN_DENIED");
     assert_eq!(browser.text("p"), "one");

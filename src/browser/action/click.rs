@@ -74,7 +74,7 @@ impl Script {
             }
         }
         let Some(seen) = self.disarm(&place).await else { return Ok(()) };
-        match (seen.flag("seen"), seen.flag("reached")) {
+        match (seen.pressed, seen.reached) {
             (true, true) => Ok(()),
             // A frame's input goes to the document inside.
             (false, _) if embeds => Ok(()),
@@ -132,11 +132,11 @@ impl Script {
         if let Ok((tab, session)) = self.tab() {
             let look = async {
                 if let Ok(world) = self.world(&session, &tab).await {
-                    let _ = self.ask(&world, "facts", json!({})).await;
+                    let _ = self.ask(&world, "settle", json!({})).await;
                 }
                 let _ = self.call_browser("Target.getTargets", json!({})).await;
             };
-            self.within(GLANCE, look).await;
+            self.within(GLANCE, self.unless_navigating(look)).await;
         }
         let soon = self.now().after(GLANCE).min(self.soft_deadline());
         self.until(soon, |state| {

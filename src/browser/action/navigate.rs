@@ -309,7 +309,17 @@ impl Script {
 
     /// Gets the tab out of an endless script: ends the script, or else the tab.
     async fn unstick(&self) -> Result<(), Failure> {
+        if self.any_session().is_err() {
+            // The last tab was closed.
+            return self.replace_tab().await;
+        }
         let Ok((_, session)) = self.tab() else { return Ok(()) };
+        // While another navigation is under way the page would not hear us.
+        self.with(|state| {
+            if tab_of_run(state).is_some_and(|tab| tab.progress.requested) {
+                state.send(Some(&session), "Page.stopLoading", json!({}));
+            }
+        });
         let look = json!({ "expression": "0", "returnByValue": true });
         if self.within(PATIENCE, self.call(&session, "Runtime.evaluate", look.clone())).await.is_some() {
             return Ok(());
@@ -334,6 +344,7 @@ impl Script {
             state.active = Some(new.to_owned());
             old
         });
+        self.with(|state| state.send(None, "Target.activateTarget", json!({ "targetId": new })));
         if let Some(old) = old {
             let _ = self.call_browser("Target.closeTarget", json!({ "targetId": old })).await;
         }

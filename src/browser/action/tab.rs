@@ -13,16 +13,22 @@ impl Script {
 
     pub(super) async fn list_tabs(&self) -> Result<Value, Failure> {
         self.judge_page()?;
-        // The round trip brings the titles up to date.
-        let _ = self.call_browser("Target.getTargets", json!({})).await;
+        // The browser does not tell every change of a title.
+        let targets = self.call_browser("Target.getTargets", json!({})).await?;
         self.judge_page()?;
+        let targets = targets.get("targetInfos").and_then(Value::as_array);
+        let title = |id: &str| {
+            let target =
+                targets?.iter().find(|target| target.get("targetId").and_then(Value::as_str) == Some(id));
+            target?.get("title").and_then(Value::as_str)
+        };
         let tabs: Vec<Value> = self.with(|state| {
             let allowed =
                 |host: &Option<String>| host.as_deref().is_some_and(|host| state.policy.domain_allowed(host));
             let shown = state.tabs.iter().filter(|tab| allowed(&tab.host));
             shown
                 .map(|tab| {
-                    json!({ "id": tab.id, "url": tab.url, "title": tab.title,
+                    json!({ "id": tab.id, "url": tab.url, "title": title(&tab.id).unwrap_or(&tab.title),
                         "active": state.active.as_deref() == Some(tab.id.as_str()) })
                 })
                 .collect()
