@@ -35,8 +35,9 @@ unsafe impl GlobalAlloc for Counting {
     }
 
     unsafe fn realloc(&self, memory: *mut u8, layout: Layout, size: usize) -> *mut u8 {
-        grown(size);
+        // What the system may copy meanwhile is its own affair.
         LIVE.fetch_sub(layout.size(), Relaxed);
+        grown(size);
         unsafe { System.realloc(memory, layout, size) }
     }
 }
@@ -45,7 +46,8 @@ unsafe impl GlobalAlloc for Counting {
 static ALLOCATOR: Counting = Counting;
 
 const LIMIT: usize = 1_048_576;
-const READ: usize = 65_536;
+/// No power of two, so that a buffer that merely doubles would pass the limit.
+const READ: usize = 60_000;
 const LONG: usize = 100_000_000;
 /// Events, the trace, an answer.
 const SMALL: usize = 16_384;
@@ -79,8 +81,7 @@ fn a_line_of_100_mb_without_an_end_takes_the_limit_and_one_read() {
         }
     });
     assert_eq!(told, 1);
-    // While the buffer grows, the old half and the new whole may exist at once.
-    assert!(used <= LIMIT + LIMIT / 2 + READ, "the decoder held {used} bytes");
+    assert!(used <= LIMIT + READ, "the decoder held {used} bytes");
 
     let config = HostConfig {
         session: "memory".into(),
@@ -98,7 +99,7 @@ fn a_line_of_100_mb_without_an_end_takes_the_limit_and_one_read() {
             host.handle_input(&read, now);
         }
     });
-    assert!(used <= LIMIT + LIMIT / 2 + READ + SMALL, "the host held {used} bytes");
+    assert!(used <= LIMIT + READ + SMALL, "the host held {used} bytes");
     assert!(LIVE.load(Relaxed) - before <= SMALL, "the host kept the buffer");
     host.handle_input(b"\n", now);
     assert_eq!(host.state(), State::Handshaking);
@@ -115,5 +116,5 @@ fn a_line_of_100_mb_without_an_end_takes_the_limit_and_one_read() {
             agent.handle_input(&read, now);
         }
     });
-    assert!(used <= LIMIT + LIMIT / 2 + READ + SMALL, "the agent held {used} bytes");
+    assert!(used <= LIMIT + READ + SMALL, "the agent held {used} bytes");
 }

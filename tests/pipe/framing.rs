@@ -1,6 +1,6 @@
 //! Contract section 2: bytes to lines, limits, strictness.
 
-use sgclaw::{AgentEvent, HostSettings, State};
+use sgclaw::{AgentEvent, ErrorCode, Failure, HostSettings, State};
 
 use crate::support::{
     ACTIONS, Bench, CLICK, DOMAIN, LIMIT, RawHost, ack, answers, domain, object, seed, signed,
@@ -227,4 +227,12 @@ fn the_agent_keeps_the_depth_of_a_message_within_64() {
     bench.click(2);
     bench.complete(2, Ok(&nested(63)));
     assert_eq!(bench.answers(), answers(&[(1, "CMD_RESULT_TOO_LARGE"), (2, "ok")]));
+    // Details lie one level further down than data.
+    for (seq, levels, code) in [(3, 63, "CMD_RESULT_TOO_LARGE"), (4, 62, "CMD_EXECUTION_FAILED")] {
+        let mut failure = Failure::new(ErrorCode::CmdExecutionFailed, "no");
+        failure.details = Some(object(&nested(levels)));
+        bench.click(seq);
+        bench.complete(seq, Err(failure));
+        assert_eq!(bench.answers(), answers(&[(seq, code)]));
+    }
 }

@@ -3,7 +3,7 @@
 use sgclaw::pipe::ChildExit;
 use sgclaw::{AgentEvent, HostSettings, State};
 
-use crate::support::{ACTIONS, Bench, LIMIT, Pair, RawHost, ack, answers, seed, signed};
+use crate::support::{ACTIONS, Bench, Change, LIMIT, Pair, RawHost, ack, answers, seed, signed};
 
 #[test]
 fn a_hundred_handshakes_in_a_row_succeed_however_the_bytes_are_split() {
@@ -316,7 +316,7 @@ fn a_call_out_of_season_changes_nothing() {
     bench.events();
     let (lines, records) = (bench.written.len(), bench.trace.len());
     for change in [
-        (|host, now| host.start(now)) as fn(&mut sgclaw::Host, sgclaw::Time),
+        (|host, now| host.start(now)) as Change,
         |host, now| host.stop(now),
         |host, now| host.cancel(1, now),
         |host, now| host.confirm(1, true, now),

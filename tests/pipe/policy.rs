@@ -3,7 +3,7 @@
 use sgclaw::pipe::ChildExit;
 use sgclaw::{ErrorCode, Failure, HostSettings};
 
-use crate::support::{Bench, CLICK, DOMAIN, answers, domain, policy, seed, signed};
+use crate::support::{Bench, CLICK, Change, DOMAIN, ack, answers, domain, policy, seed, signed};
 
 #[test]
 fn expected_domain_must_be_allowed_and_be_the_page_s() {
@@ -99,7 +99,7 @@ fn a_confirmed_command_has_its_whole_deadline_and_is_checked_again() {
 
 #[test]
 fn a_question_is_taken_down_when_the_session_ends() {
-    let end: [(&str, fn(&mut sgclaw::Host, sgclaw::Time)); 3] = [
+    let end: [(&str, Change); 3] = [
         ("crash", |host, now| host.handle_child_exit(ChildExit::Signal(9), now)),
         ("stop", |host, now| host.stop(now)),
         ("end of stdout", |host, now| host.handle_end_of_input(now)),
@@ -182,7 +182,8 @@ fn failures_from_step_7_on_count_and_rejections_overloads_and_cancellations_do_n
         bench.command(seq, "getText", CLICK);
         bench.complete(seq, Ok("{}"));
     };
-    let fails: [(&str, fn(&mut Bench, u64), bool); 7] = [
+    type Fail = fn(&mut Bench, u64);
+    let fails: [(&str, Fail, bool); 7] = [
         ("refused", refused, true),
         ("denied", denied, true),
         ("internal", internal, true),
@@ -228,4 +229,22 @@ fn a_page_around_a_frame_must_be_allowed_too() {
     bench.host.set_page(None);
     bench.command(3, "click", frame);
     assert_eq!(bench.answers(), answers(&[(1, "ok"), (2, "MAC_DOMAIN_DENIED"), (3, "MAC_DOMAIN_MISMATCH")]));
+}
+
+#[test]
+fn an_action_of_the_host_s_own_is_negotiated_checked_executed_and_broken_like_any_other() {
+    let mut bench = Bench::handshaking(HostSettings::default());
+    bench.line(&ack("1.0", &["echo"]));
+    bench.command(1, "echo", r#"{"text":"geheim"}"#);
+    bench.complete(1, Ok(r#"{"text":"geheim"}"#));
+    for seq in 2..=12 {
+        bench.command(seq, "echo", r#"{"text":1}"#);
+    }
+    bench.command(13, "echo", "{}");
+    bench.click(14);
+    let codes: Vec<_> = bench.answers().into_iter().map(|(_, code)| code).collect();
+    assert_eq!(codes[0], "ok");
+    assert!(codes[1..12].iter().all(|code| code == "CMD_PARAMS_INVALID"), "{codes:?}");
+    assert_eq!(codes[12..], ["INTERNAL_CIRCUIT_OPEN", "MAC_ACTION_DENIED"]);
+    assert_eq!(bench.events(), ["Running", "execute 1", "breaker echo"]);
 }

@@ -20,6 +20,10 @@ pub(crate) const SEED: &str = "5eedc0de5eedc0de5eedc0de5eedc0de5eedc0de5eedc0de5
 pub(crate) const SECRET: &str = "geheim";
 pub(crate) const CLICK: &str = r##"{"selector":"#a"}"##;
 
+/// An action of the host's own, beside the standard ones.
+const ECHO: &str =
+    r#"{"type":"object","properties":{"text":{"type":"string"}},"additionalProperties":false}"#;
+
 /// All actions on [`DOMAIN`], reading only on another host; `hover` must be confirmed.
 pub(crate) const POLICY: &str = r#"{"version":1,"confirm":["hover"],"domains":[
     {"pattern":"erp.example.com","actions":["*"]},{"pattern":"read.example.com","actions":["getText"]}]}"#;
@@ -43,6 +47,9 @@ pub(crate) fn object(text: &str) -> JsonObject {
 pub(crate) fn seed() -> HmacSeed {
     HmacSeed::from_hex(SEED).unwrap()
 }
+
+/// Something that the embedder of a host does to it.
+pub(crate) type Change = fn(&mut Host, Time);
 
 fn schema(name: &str) -> Schema {
     let path = format!("{}/schemas/pipe/1.0/{name}.schema.json", env!("CARGO_MANIFEST_DIR"));
@@ -124,11 +131,13 @@ pub(crate) struct Bench {
 impl Bench {
     /// Not started.
     pub(crate) fn idle(settings: HostSettings) -> Self {
+        let mut registry = Registry::standard();
+        registry.register("echo", ECHO).unwrap();
         let config = HostConfig {
             session: "test".into(),
             seed: seed(),
             key_derivation: KeyDerivation::Hkdf,
-            registry: Registry::standard(),
+            registry,
             policy: policy(POLICY),
             settings,
         };

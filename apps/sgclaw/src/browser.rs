@@ -190,25 +190,30 @@ impl Browser {
         }
     }
 
-    /// Writes and reads what can be written and read without waiting.
-    pub fn exchange(&mut self, now: Time) {
-        let Browser::Chromium { chromium, executor } = self else { return };
-        if chromium.has_ended() {
-            return;
+    /// Writes and reads what can be written and read without waiting, until nothing moves: what is
+    /// read may ask for an answer, and what waits here wakes nobody. Whether anything was read.
+    pub fn exchange(&mut self, now: Time) -> bool {
+        let Browser::Chromium { chromium, executor } = self else { return false };
+        let mut any = false;
+        while !chromium.has_ended() {
+            while let Some(message) = executor.poll_message() {
+                chromium.queue(message);
+            }
+            let wrote = chromium.flush();
+            let read = chromium.read_messages();
+            if wrote.is_err() || read.is_err() {
+                chromium.close();
+            }
+            for message in read.iter().flatten() {
+                executor.handle_message(message, now);
+            }
+            if chromium.has_ended() {
+                executor.handle_disconnect(now);
+            } else if read.iter().flatten().next().is_none() {
+                break;
+            }
+            any = true;
         }
-        while let Some(message) = executor.poll_message() {
-            chromium.queue(message);
-        }
-        let wrote = chromium.flush();
-        let read = chromium.read_messages();
-        for message in read.iter().flatten() {
-            executor.handle_message(message, now);
-        }
-        if wrote.is_err() || read.is_err() {
-            chromium.close();
-        }
-        if chromium.has_ended() {
-            executor.handle_disconnect(now);
-        }
+        any
     }
 }

@@ -164,7 +164,7 @@ impl Running<'_> {
                 self.observer.trace(&record);
             }
             moved |= self.write_agent();
-            self.browser.exchange(now);
+            moved |= self.browser.exchange(now);
             if !moved {
                 return;
             }

@@ -13,7 +13,7 @@ mod page_server;
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::sync::{Arc, OnceLock};
 
@@ -21,8 +21,7 @@ use cases::{Case, Oracle, load_all, mismatch};
 use libtest_mimic::{Arguments, Failed, Trial};
 use page_server::PageServer;
 use serde_json::{Value, json};
-
-const CHROMIUM: [&str; 2] = ["/usr/bin/chromium-headless-shell", "/usr/bin/chromium"];
+use sgclaw_cli::chromium::Chromium;
 
 /// What came back, by case and step.
 type Results = HashMap<(String, usize), Value>;
@@ -58,11 +57,7 @@ fn selected(arguments: &Arguments, name: &str) -> bool {
 
 fn run(port: u16, cases: &[Case]) -> Result<Results, String> {
     let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/oracle");
-    let chromium = CHROMIUM
-        .iter()
-        .map(PathBuf::from)
-        .find(|path| path.exists())
-        .ok_or("no chromium on this machine: cargo xtask setup")?;
+    let chromium = Chromium::find(None).map_err(|e| format!("{e}, or: cargo xtask setup"))?;
     if !directory.join("node_modules/playwright-core").exists() {
         return Err("tests/oracle/node_modules is missing: cargo xtask setup".into());
     }
