@@ -9,7 +9,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
-use host::{Host, SGCLAW, signal, wait_for};
+use host::{Host, SGCLAW, wait_for};
 use serde_json::{Value, json};
 use tiny_http::{Header, Response, Server};
 
@@ -151,7 +151,10 @@ fn a_browser_that_dies_in_the_middle_fails_what_runs_and_leaves_no_process() {
     let child = host.command(&[SGCLAW, "agent", "--script", &script]).spawn().unwrap();
     wait_for(&host.trace_path(), "\"seq\":2,\"stage\":\"dispatched\"");
     for browser in browsers_of(child.id()) {
-        signal(browser, "KILL");
+        // Its whole group: the program on PATH is a script around the browser.
+        assert!(
+            Command::new("kill").args(["-KILL", "--", &format!("-{browser}")]).status().unwrap().success()
+        );
     }
     let ended = host.ended(child.wait_with_output().unwrap());
     ended.assert_stopped();

@@ -47,9 +47,10 @@ impl Host {
 
     pub fn command(&self, agent: &[&str]) -> Command {
         let mut command = Command::new(SGCLAW);
-        command
-            .args(["host", "--browser", "memory", "--url", "http://localhost/", "--trace"])
-            .arg(self.trace_path());
+        command.args(["host", "--browser", self.browser, "--trace"]).arg(self.trace_path());
+        if self.browser == "memory" {
+            command.args(["--url", "http://localhost/"]);
+        }
         command.args(&self.flags).arg("--").args(agent);
         command.env(MARK, &self.mark).stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
         command
