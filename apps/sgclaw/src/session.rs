@@ -18,6 +18,9 @@ use crate::platform::{self, AgentProcess, Interest, ReadOutcome, Signals, WriteO
 const MAX_AGENT_STDERR: usize = 1_048_576;
 /// How long the output that waits may take when the child is about to be killed.
 const LAST_WORDS: Duration = Duration::from_millis(100);
+/// A child that exits closes its stdin a moment before its stdout. Only where the stdout stays open
+/// for so long is a closed stdin a fault of its own.
+const EXITING: Duration = Duration::from_millis(50);
 const READ_BUFFER: usize = 65_536;
 
 /// Who confirms where the policy asks for it.
@@ -82,6 +85,7 @@ impl Session {
             stderr: AgentStderr::default(),
             close_stdin: false,
             kill_at: None,
+            stdin_fault_at: None,
             exited: false,
             ended,
             observer,
@@ -102,6 +106,7 @@ struct Running<'a> {
     stderr: AgentStderr,
     close_stdin: bool,
     kill_at: Option<sgclaw::Time>,
+    stdin_fault_at: Option<sgclaw::Time>,
     exited: bool,
     ended: Ended,
     observer: &'a mut dyn Observer,
@@ -134,6 +139,10 @@ impl Running<'_> {
                 self.browser.set_policy(self.host.policy().clone());
             }
             let now = self.clock.now();
+            if self.stdin_fault_at.is_some_and(|at| at <= now) {
+                self.stdin_fault_at = None;
+                self.host.handle_output_closed(now);
+            }
             self.host.handle_timeout(now);
             self.browser.handle_timeout(now);
             self.reap();
@@ -213,7 +222,7 @@ impl Running<'_> {
                 WriteOutcome::WouldBlock => break,
                 WriteOutcome::Closed => {
                     self.agent.close_stdin();
-                    self.host.handle_output_closed(self.clock.now());
+                    self.stdin_fault_at = Some(self.clock.now().after(EXITING));
                 }
             }
             moved = true;
@@ -244,7 +253,8 @@ impl Running<'_> {
         }
         fds.extend(self.confirmations.fd().map(|fd| (fd, Interest::Read)));
         fds.extend(self.browser.fds());
-        let deadlines = [self.host.poll_timeout(), self.browser.poll_timeout(), self.kill_at];
+        let deadlines =
+            [self.host.poll_timeout(), self.browser.poll_timeout(), self.kill_at, self.stdin_fault_at];
         let next = deadlines.into_iter().flatten().min();
         platform::wait(&fds, next.map(|at| self.clock.until(at)))?;
         Ok(())
@@ -263,6 +273,7 @@ impl Running<'_> {
                 ReadOutcome::WouldBlock => {}
                 ReadOutcome::End => {
                     self.agent.stdout = None;
+                    self.stdin_fault_at = None;
                     self.host.handle_end_of_input(self.clock.now());
                 }
             }
