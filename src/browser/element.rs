@@ -31,21 +31,6 @@ impl From<CallError> for Halt {
     }
 }
 
-/// The reasons of contract section 8, and the two that only `waitFor` has.
-const REASONS: &[&str] = &[
-    "not_found",
-    "hidden",
-    "covered",
-    "disabled",
-    "readonly",
-    "inert",
-    "unstable",
-    "outside_viewport",
-    "no_option",
-    "visible",
-    "attached",
-];
-
 /// The failure of a wait that ended.
 pub(super) fn waited(reason: &str, time: Duration) -> Failure {
     let why = match reason {
@@ -73,7 +58,7 @@ pub(super) fn settled(answer: &Answer) -> Result<(), Halt> {
     }
     if let Some(reason) = answer.text("reason") {
         return Err(Halt::Miss(
-            REASONS.iter().find(|known| **known == reason).copied().unwrap_or("unstable"),
+            crate::contract::REASONS.iter().find(|known| **known == reason).copied().unwrap_or("unstable"),
         ));
     }
     if let Some(refused) = answer.text("refused") {

@@ -371,7 +371,7 @@ impl State {
         let failure = match run.phase {
             Phase::Waiting(reason) => super::element::waited(reason, job.timeout),
             Phase::Navigating => action::navigation_failed("timeout", "the page did not answer in time"),
-            Phase::Loading => action::navigation_failed("wait_until", "the page did not load in time"),
+            Phase::Loading => action::navigation_failed("timeout", "the page did not load in time"),
             Phase::Starting | Phase::Acting => {
                 Failure::new(ErrorCode::CmdTimeout, "the page did not answer in time")
             }

@@ -398,19 +398,23 @@ struct Row {
 
 /// Every `details.reason` of a failure (contract section 8).
 pub const REASONS: &[&str] = &[
+    "document_changed",
     "invalid_value",
     "newline_in_single_line",
+    "no_such_tab",
     "not_a_select",
+    "not_delivered",
     "not_editable",
     "not_multiple",
     "not_supported",
+    "tab_closed",
     "unknown_key",
-    "unknown_tab",
     "download",
     "network",
     "no_content",
     "no_history",
     "timeout",
+    "attached",
     "covered",
     "disabled",
     "hidden",
@@ -420,4 +424,5 @@ pub const REASONS: &[&str] = &[
     "outside_viewport",
     "readonly",
     "unstable",
+    "visible",
 ];

@@ -258,6 +258,9 @@ impl Host {
 
     /// Bytes of the child's stdout, split anywhere. Linear in their number.
     pub fn handle_input(&mut self, bytes: &[u8], now: Time) {
+        // Deadlines that have passed come first, in whatever order the embedder calls: what comes
+        // after them is late.
+        self.handle_timeout(now);
         // Taken out, so that a line can borrow from it while the session changes.
         let mut decoder = std::mem::replace(&mut self.decoder, LineDecoder::new(MAX_MESSAGE_BYTES));
         let mut input = bytes;
@@ -407,6 +410,7 @@ impl Host {
     /// The executor is done with `seq`. For a seq that is not in flight this changes nothing and is
     /// recorded as `INTERNAL_UNKNOWN`.
     pub fn complete(&mut self, seq: u64, outcome: Result<JsonObject, Failure>, now: Time) {
+        self.handle_timeout(now);
         if self.router.get(seq).and_then(InFlight::dispatched_at).is_none() {
             let mut record = self.record(seq, Stage::Dropped, now);
             record.code = Some(ErrorCode::InternalUnknown);
@@ -420,6 +424,7 @@ impl Host {
     /// A person answered [`HostEvent::ConfirmationAsked`]. For a seq of which nobody is asked this
     /// changes nothing.
     pub fn confirm(&mut self, seq: u64, allow: bool, now: Time) {
+        self.handle_timeout(now);
         if !self.router.get(seq).is_some_and(InFlight::is_confirming) {
             return;
         }

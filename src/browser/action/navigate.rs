@@ -283,7 +283,7 @@ impl Script {
         self.refused()?;
         match end {
             Some(()) => Ok(()),
-            None => Err(navigation_failed("wait_until", "the page did not load in time")),
+            None => Err(navigation_failed("timeout", "the page did not load in time")),
         }
     }
 
