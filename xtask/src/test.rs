@@ -13,7 +13,7 @@ const BROWSER_TARGETS: &[&str] = &["browser_executor", "browser_pages", "browser
 /// `cargo xtask demo`
 pub fn demo(arguments: &[&str]) -> Result<()> {
     setup::browser()?;
-    let mut command = vec!["cargo", "run", "--quiet", "--release", "--package", "sgclaw-cli", "--", "demo"];
+    let mut command = vec!["cargo", "run", "--release", "--package", "sgclaw-cli", "--", "demo"];
     command.extend(arguments);
     run(&command)
 }

@@ -71,7 +71,8 @@ pub fn run(arguments: &DemoArguments) -> Result<(), Exit> {
 
     let records = std::fs::read_to_string(&trace).map(|text| trace_view::read(&text).0).unwrap_or_default();
     println!("\nWhat the host did with each seq:\n\n{}", trace_view::timeline(&records));
-    println!("The trace lies in {0}\nFollow one seq through it: sgclaw trace {0} --seq 4", trace.display());
+    let (trace, program) = (trace.display(), agent[0].display());
+    println!("The trace lies in {trace}\nFollow one seq through it: {program} trace {trace} --seq 4");
     match (ended.state, show.good == steps.len()) {
         (State::Stopped, true) => {
             println!("\nAll {} steps were as expected.", steps.len());
