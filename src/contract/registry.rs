@@ -95,8 +95,8 @@ impl Registry {
         let strict = crate::json::parse(schema.as_bytes())
             .map_err(|error| refused(SchemaError::Json(error.to_string())))?;
         let value = strict.to_serde();
-        require_closed(&value).map_err(refused)?;
         let compiled = Schema::compile(&value).map_err(refused)?;
+        require_closed(&value).map_err(refused)?;
         let action = ActionSchema { name: name.clone(), source: schema.to_owned(), schema: compiled };
         self.actions.insert(name, Arc::new(action));
         Ok(())

@@ -65,99 +65,78 @@ pub(super) fn require_closed(schema: &Value) -> Result<(), SchemaError> {
     if schema.get("type").and_then(Value::as_str) != Some("object") {
         return Err(SchemaError::Open("'': expected \"type\": \"object\" at the root".into()));
     }
-    closed_at(schema, "", Position::Instance)
+    closed_at(schema, "", Position::Value)
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Position {
-    /// The subschema describes a value of its own.
-    Instance,
-    /// The subschema speaks further of a value that its parent describes.
-    SamePlace,
-}
-
+/// Looks at every place where the schema describes a value.
 fn closed_at(schema: &Value, path: &str, position: Position) -> Result<(), SchemaError> {
-    let Some(keywords) = schema.as_object() else {
-        // `true` admits anything, `false` nothing.
-        return match schema.as_bool() {
-            Some(true) if position == Position::Instance => {
-                Err(SchemaError::Open(format!("'{path}': true admits any object")))
-            }
-            _ => Ok(()),
-        };
-    };
-    if position == Position::Instance && admits_objects(schema) {
-        let closes = ["additionalProperties", "unevaluatedProperties"]
-            .iter()
-            .filter_map(|keyword| keywords.get(*keyword))
-            .any(|value| value.as_bool() != Some(true));
-        if !closes {
-            return Err(SchemaError::Open(format!(
-                "'{path}': an object is admitted and \"additionalProperties\": false is missing"
-            )));
-        }
+    if position == Position::Value && !is_closed(schema) {
+        return Err(SchemaError::Open(format!(
+            "'{path}': an object is admitted and \"additionalProperties\": false is missing"
+        )));
     }
-    for (keyword, value) in keywords {
+    for (keyword, child) in schema.as_object().into_iter().flatten() {
         let place = format!("{path}/{keyword}");
-        match keyword.as_str() {
-            "properties" | "patternProperties" | "$defs" | "definitions" => {
-                for (name, child) in value.as_object().into_iter().flatten() {
-                    closed_at(child, &format!("{place}/{name}"), Position::Instance)?;
-                }
-            }
+        let (children, position) = match keyword.as_str() {
+            "properties" | "patternProperties" | "$defs" | "definitions" => (named(child), Position::Value),
             "additionalProperties" | "unevaluatedProperties" | "items" | "unevaluatedItems" | "contains" => {
-                closed_at(value, &place, Position::Instance)?;
+                (vec![(String::new(), child)], Position::Value)
             }
-            "prefixItems" => {
-                for (position, child) in value.as_array().into_iter().flatten().enumerate() {
-                    closed_at(child, &format!("{place}/{position}"), Position::Instance)?;
-                }
-            }
-            "allOf" | "anyOf" | "oneOf" => {
-                for (position, child) in value.as_array().into_iter().flatten().enumerate() {
-                    closed_at(child, &format!("{place}/{position}"), Position::SamePlace)?;
-                }
-            }
-            "if" | "then" | "else" | "not" => closed_at(value, &place, Position::SamePlace)?,
-            "dependentSchemas" => {
-                for (name, child) in value.as_object().into_iter().flatten() {
-                    closed_at(child, &format!("{place}/{name}"), Position::SamePlace)?;
-                }
-            }
-            _ => {}
+            "prefixItems" => (numbered(child), Position::Value),
+            "allOf" | "anyOf" | "oneOf" => (numbered(child), Position::Part),
+            "dependentSchemas" => (named(child), Position::Part),
+            "if" | "then" | "else" | "not" => (vec![(String::new(), child)], Position::Part),
+            _ => continue,
+        };
+        for (name, child) in children {
+            closed_at(child, &format!("{place}{name}"), position)?;
         }
     }
     Ok(())
 }
 
-/// Whether a value of this schema may be an object that the schema itself must close.
-fn admits_objects(schema: &Value) -> bool {
-    if let Some(kind) = schema.get("type") {
-        return kind == "object"
-            || kind.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"));
-    }
-    // Without a type the values are limited by a list, by a reference to a schema that is looked at
-    // where it stands, or by alternatives, each of which then has to close itself.
-    if ["const", "enum", "$ref"].iter().any(|keyword| schema.get(*keyword).is_some()) {
-        return false;
-    }
-    let limited = ["anyOf", "oneOf", "allOf"].iter().any(|keyword| {
-        schema
-            .get(*keyword)
-            .and_then(Value::as_array)
-            .is_some_and(|branches| !branches.is_empty() && !branches.iter().all(admits_objects))
-    });
-    let every_branch_closed = ["anyOf", "oneOf"].iter().any(|keyword| {
-        schema.get(*keyword).and_then(Value::as_array).is_some_and(|branches| {
-            !branches.is_empty()
-                && branches.iter().all(|branch| {
-                    branch.is_object()
-                        && (!admits_objects(branch)
-                            || branch.get("additionalProperties") == Some(&json!(false)))
-                })
-        })
-    });
-    !(every_branch_closed || limited && schema.get("allOf").is_some())
+#[derive(Clone, Copy, PartialEq)]
+enum Position {
+    /// The subschema describes a value of its own.
+    Value,
+    /// The subschema speaks further of a value that its parent describes.
+    Part,
+}
+
+fn named(schemas: &Value) -> Vec<(String, &Value)> {
+    schemas.as_object().into_iter().flatten().map(|(name, schema)| (format!("/{name}"), schema)).collect()
+}
+
+fn numbered(schemas: &Value) -> Vec<(String, &Value)> {
+    schemas
+        .as_array()
+        .into_iter()
+        .flatten()
+        .enumerate()
+        .map(|(at, schema)| (format!("/{at}"), schema))
+        .collect()
+}
+
+/// Whether no object with fields that nobody described satisfies the schema.
+fn is_closed(schema: &Value) -> bool {
+    let Some(keywords) = schema.as_object() else { return schema.as_bool() == Some(false) };
+    keywords.iter().any(|(keyword, value)| match keyword.as_str() {
+        "type" => {
+            *value != "object"
+                && !value.as_array().is_some_and(|kinds| kinds.iter().any(|kind| kind == "object"))
+        }
+        "const" | "enum" => true,
+        // What it leads to is looked at where it stands.
+        "$ref" => value
+            .as_str()
+            .is_some_and(|to| to == "#" || to.starts_with("#/$defs/") || to.starts_with("#/definitions/")),
+        "additionalProperties" | "unevaluatedProperties" => value.as_bool() != Some(true),
+        "anyOf" | "oneOf" => {
+            value.as_array().is_some_and(|parts| !parts.is_empty() && parts.iter().all(is_closed))
+        }
+        "allOf" => value.as_array().is_some_and(|parts| parts.iter().any(is_closed)),
+        _ => false,
+    })
 }
 
 /// One entry of `details.errors`: `{path, keyword, message}`.
@@ -239,8 +218,8 @@ mod tests {
     use super::*;
 
     fn compile(schema: Value) -> Result<Schema, SchemaError> {
-        require_closed(&schema)?;
-        Schema::compile(&schema)
+        let compiled = Schema::compile(&schema)?;
+        require_closed(&schema).map(|()| compiled)
     }
 
     #[test]
@@ -274,6 +253,10 @@ mod tests {
             json!({"anyOf": [{"type": "string"}, {"type": "object"}]}),
             json!({"oneOf": [{"type": "string"}, true]}),
             json!({"description": "anything"}),
+            json!({"$ref": "#/oneOf/0"}),
+            json!({"items": true}),
+            json!({"type": "array", "items": true}),
+            json!({"allOf": [{"properties": {}}]}),
         ] {
             let refused = compile(inside(open.clone()));
             assert!(matches!(refused, Err(SchemaError::Open(_))), "{open}: {refused:?}");
