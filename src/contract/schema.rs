@@ -253,7 +253,7 @@ mod tests {
             json!({"anyOf": [{"type": "string"}, {"type": "object"}]}),
             json!({"oneOf": [{"type": "string"}, true]}),
             json!({"description": "anything"}),
-            json!({"$ref": "#/oneOf/0"}),
+            json!({"allOf": [{"properties": {}}], "oneOf": [{"$ref": "#/properties/a/allOf/0"}]}),
             json!({"items": true}),
             json!({"type": "array", "items": true}),
             json!({"allOf": [{"properties": {}}]}),
