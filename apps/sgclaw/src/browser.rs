@@ -11,7 +11,7 @@ use sgclaw::{Authorized, Domain, Failure, JsonObject, Policy, Time, WhatwgUrlPar
 use crate::chromium::{Chromium, LaunchOptions};
 use crate::clock::Clock;
 use crate::memory::MemoryBrowser;
-use crate::platform::{self, Interest};
+use crate::platform::{self, Interest, Signals};
 
 /// How long a browser may take until it takes commands.
 const START: Duration = Duration::from_secs(30);
@@ -71,6 +71,7 @@ impl Browser {
         headful: bool,
         policy: Arc<Policy>,
         clock: &Clock,
+        signals: &mut Signals,
     ) -> Result<(Self, Option<Domain>), String> {
         let program = match choice {
             BrowserChoice::Memory => {
@@ -85,11 +86,16 @@ impl Browser {
         let chromium = Chromium::launch(&options).map_err(|error| error.to_string())?;
         let executor = Executor::new(ExecutorConfig::new(Arc::new(WhatwgUrlParser), policy));
         let mut browser = Browser::Chromium { chromium: Box::new(chromium), executor: Box::new(executor) };
-        let page = browser.wait_until_ready(url.is_some(), clock)?;
+        let page = browser.wait_until_ready(url.is_some(), clock, signals)?;
         Ok((browser, page))
     }
 
-    fn wait_until_ready(&mut self, wait_for_page: bool, clock: &Clock) -> Result<Option<Domain>, String> {
+    fn wait_until_ready(
+        &mut self,
+        wait_for_page: bool,
+        clock: &Clock,
+        signals: &mut Signals,
+    ) -> Result<Option<Domain>, String> {
         let start = clock.now();
         let (mut ready, mut page) = (false, None);
         if let Browser::Chromium { executor, .. } = self {
@@ -118,8 +124,13 @@ impl Browser {
             if waited >= START {
                 return Err(format!("the browser did not answer within {} s", START.as_secs()));
             }
-            platform::wait(&self.fds(), Some(Duration::from_millis(20)))
+            let mut fds = self.fds();
+            fds.extend(signals.fds().map(|fd| (fd, Interest::Read)));
+            platform::wait(&fds, Some(Duration::from_millis(20)))
                 .map_err(|error| format!("cannot wait for the browser: {error}"))?;
+            if signals.take().0 {
+                return Err("a signal asked to stop while the browser was starting".into());
+            }
         }
     }
 

@@ -15,7 +15,7 @@ use zeroize::Zeroizing;
 
 use crate::browser::{Browser, BrowserChoice};
 use crate::clock::Clock;
-use crate::platform::AgentProcess;
+use crate::platform::{AgentProcess, Signals};
 use crate::session::{Confirm, Ended, Observer, Session};
 use crate::usage::{Derivation, Exit, policy};
 
@@ -131,6 +131,13 @@ pub fn start(
     let Ok(seed) = HmacSeed::from_bytes(seed.as_slice()) else {
         return crashed(ErrorCode::InternalUnknown, "a seed of 32 bytes was refused".into());
     };
+    // Before the browser starts, so that a signal finds somebody who takes it down.
+    let mut signals = match Signals::register() {
+        Ok(signals) => signals,
+        Err(error) => {
+            return crashed(ErrorCode::InternalUnknown, format!("signals cannot be handled: {error}"));
+        }
+    };
     let choice = &browser.browser;
     let (browser, page) = match Browser::start(
         choice,
@@ -138,6 +145,7 @@ pub fn start(
         browser.headful,
         Arc::new(policy.clone()),
         &clock,
+        &mut signals,
     ) {
         Ok(started) => started,
         Err(message) => return crashed(ErrorCode::InternalExecutorGone, message),
@@ -162,7 +170,7 @@ pub fn start(
     };
     let mut host = Host::new(config, urls);
     host.set_page(page);
-    let session = Session { host, browser, confirm, clock };
+    let session = Session { host, browser, confirm, clock, signals };
     match session.run(agent, observer) {
         Ok(ended) => ended,
         Err(error) => crashed(ErrorCode::InternalUnknown, format!("the session's loop failed: {error}")),

@@ -67,12 +67,12 @@ pub struct Session {
     pub browser: Browser,
     pub confirm: Confirm,
     pub clock: Clock,
+    pub signals: Signals,
 }
 
 impl Session {
     /// Runs the session to its end. The agent is gone then, and reaped.
     pub fn run(self, agent: AgentProcess, observer: &mut dyn Observer) -> io::Result<Ended> {
-        let signals = Signals::register()?;
         let confirmations = Confirmations::new(self.confirm);
         let ended = Ended { state: State::Idle, code: None, message: String::new() };
         let mut running = Running {
@@ -80,7 +80,7 @@ impl Session {
             browser: self.browser,
             clock: self.clock,
             agent,
-            signals,
+            signals: self.signals,
             confirmations,
             stderr: AgentStderr::default(),
             close_stdin: false,
