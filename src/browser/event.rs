@@ -2,7 +2,7 @@ use serde_json::json;
 
 use super::call::{CallError, page_crashed, tab_closed};
 use super::script::{INJECTED, WORLD};
-use super::state::{Session, State, Tab};
+use super::state::{Policed, Session, State, Tab};
 use crate::json::Value;
 use crate::{ErrorCode, Failure};
 
@@ -389,11 +389,8 @@ impl State {
         let request = text(params, "requestId").to_owned();
         let of_top = self.tab_of_top_frame(session, text(params, "frameId")).is_some();
         let url = params.get("request").map(|request| text(request, "url")).unwrap_or_default();
-        let refused = if of_top && self.run.as_ref().is_some_and(|run| run.policed) {
-            self.refuse_url(url)
-        } else {
-            None
-        };
+        let policed = self.run.as_ref().filter(|_| of_top).and_then(|run| run.policed);
+        let refused = policed.and_then(|policed| self.refuse_url(url, policed));
         match refused {
             None => {
                 self.send(Some(session), "Fetch.continueRequest", json!({ "requestId": request }));
@@ -410,9 +407,15 @@ impl State {
     }
 
     /// Why the policy does not let a tab go to `url` (contract section 9).
-    pub(super) fn refuse_url(&self, url: &str) -> Option<Failure> {
+    pub(super) fn refuse_url(&self, url: &str, policed: Policed) -> Option<Failure> {
         let refused = match self.urls.parse(url) {
-            Some(parsed) => self.policy.check_navigation(&parsed),
+            Some(parsed) if policed == Policed::Navigate => self.policy.check_navigation(&parsed),
+            Some(parsed) if parsed.host.as_deref().is_some_and(|host| self.policy.domain_allowed(host)) => {
+                self.policy.check_scheme(&parsed)
+            }
+            Some(_) => {
+                Err(Failure::new(ErrorCode::MacDomainDenied, "the target is not on an allowed domain"))
+            }
             None => Err(Failure::new(
                 ErrorCode::MacUrlDenied,
                 "the URL parser refuses the target of the navigation",

@@ -80,6 +80,15 @@ pub(super) enum Phase {
     Loading,
 }
 
+/// Which rule holds for the document requests of a navigation (contract sections 8 and 9).
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Policed {
+    /// `navigate`: the host must allow that action, and so must each redirect's.
+    Navigate,
+    /// `goBack`, `goForward`, `reload`: the host must be allowed.
+    History,
+}
+
 /// What belongs to the command that runs.
 pub(super) struct Run {
     pub(super) tab: Option<String>,
@@ -92,8 +101,8 @@ pub(super) struct Run {
     pub(super) typed: Option<usize>,
     /// Sent when the command ends, however it ends.
     pub(super) cleanup: Vec<(String, &'static str, Value)>,
-    /// Document requests of this tab are checked against the policy.
-    pub(super) policed: bool,
+    /// How document requests of this tab are checked against the policy, where they are.
+    pub(super) policed: Option<Policed>,
     pub(super) denied: Option<Failure>,
     /// The page is gone; ends the command unless it has a result already.
     pub(super) fatal: Option<Failure>,
@@ -112,7 +121,7 @@ impl Run {
             windows: 0,
             typed: None,
             cleanup: Vec::new(),
-            policed: false,
+            policed: None,
             denied: None,
             fatal: None,
             survives_crash: false,

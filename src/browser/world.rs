@@ -161,11 +161,11 @@ impl Script {
         if host == Some(expected) {
             return Ok(());
         }
-        let found = host
-            .map_or_else(|| "without a host, or of an opaque origin".to_owned(), |host| format!("on {host}"));
+        // Which one is not told: the agent may not know it.
+        let found = if host.is_some() { "is on another domain" } else { "has no host, or an opaque origin" };
         Err(Failure::new(
             ErrorCode::MacDomainMismatch,
-            format!("expected a document on {expected}; this one is {found}"),
+            format!("expected a document on {expected}; this one {found}"),
         ))
     }
 

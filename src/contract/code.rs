@@ -191,7 +191,7 @@ impl ErrorCode {
                 action: "Send the host as the browser writes it: the A-label, without port.",
                 retry_after_ms: &[],
                 agent_breaks: false,
-                counts_for_breaker: true,
+                counts_for_breaker: false,
             },
             ErrorCode::MacActionDenied => &Row {
                 code: "MAC_ACTION_DENIED",
@@ -247,7 +247,7 @@ impl ErrorCode {
                 action: "See the actions that the host registers.",
                 retry_after_ms: &[],
                 agent_breaks: false,
-                counts_for_breaker: true,
+                counts_for_breaker: false,
             },
             ErrorCode::CmdParamsInvalid => &Row {
                 code: "CMD_PARAMS_INVALID",

@@ -195,22 +195,22 @@ impl Valid {
             return Ok(());
         }
         let domain = &self.command.expected_domain;
+        if self.in_frame {
+            // expected_domain is the frame's, which the executor compares; around it is this page.
+            if page.is_some_and(|page| policy.domain_allowed(page.as_str())) {
+                return Ok(());
+            }
+            return Err(Failure::new(
+                ErrorCode::MacDomainDenied,
+                "the page around the frame is not on an allowed domain",
+            ));
+        }
         let Some(page) = page else {
             return Err(Failure::new(
                 ErrorCode::MacDomainMismatch,
                 format!("expected_domain is {domain}; the page has no host: navigate first"),
             ));
         };
-        if self.in_frame {
-            // expected_domain is the frame's, which the executor compares; around it is this page.
-            if policy.domain_allowed(page.as_str()) {
-                return Ok(());
-            }
-            return Err(Failure::new(
-                ErrorCode::MacDomainDenied,
-                "the policy does not allow the domain of the page around the frame",
-            ));
-        }
         if page != domain {
             return Err(Failure::new(
                 ErrorCode::MacDomainMismatch,

@@ -228,7 +228,7 @@ fn a_page_around_a_frame_must_be_allowed_too() {
     bench.command(2, "click", frame);
     bench.host.set_page(None);
     bench.command(3, "click", frame);
-    assert_eq!(bench.answers(), answers(&[(1, "ok"), (2, "MAC_DOMAIN_DENIED"), (3, "MAC_DOMAIN_MISMATCH")]));
+    assert_eq!(bench.answers(), answers(&[(1, "ok"), (2, "MAC_DOMAIN_DENIED"), (3, "MAC_DOMAIN_DENIED")]));
 }
 
 #[test]

@@ -146,8 +146,8 @@ fn verify_gives_one_verdict_a_line_in_the_order_of_the_checks() {
             "MAC_DOMAIN_MISMATCH",
             "ok",
             "PIPE_SEQ_OUT_OF_ORDER",
-            "PIPE_INVALID_JSON",
-        ]
+        ],
+        "one verdict for each line that has an end"
     );
     assert!(
         verdicts
@@ -155,6 +155,7 @@ fn verify_gives_one_verdict_a_line_in_the_order_of_the_checks() {
             .all(|verdict| verdict["ok"] == true || verdict["message"].as_str().unwrap().len() > 10)
     );
     assert!(!shown.contains("planted-"), "{shown}");
+    assert!(text(&output.stderr).contains("ends inside a line"));
 }
 
 #[test]

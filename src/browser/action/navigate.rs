@@ -3,7 +3,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use crate::browser::call::{CallError, Script};
-use crate::browser::state::{Phase, State, Tab};
+use crate::browser::state::{Phase, Policed, State, Tab};
 use crate::{ErrorCode, Failure};
 
 /// How long a page may take to answer before it counts as stuck in a script. It is about to go away.
@@ -103,7 +103,7 @@ impl Script {
             return Err(navigation_failed("no_history", "the history has no such entry"));
         };
         let url = entry.get("url").and_then(Value::as_str).unwrap_or_default();
-        if let Some(refused) = self.with(|state| state.refuse_history_entry(url)) {
+        if let Some(refused) = self.with(|state| state.refuse_url(url, Policed::History)) {
             return Err(refused);
         }
         let session = self.begin_navigation()?;
@@ -151,6 +151,7 @@ impl Script {
     /// Watches and checks what the tab requests until the command ends.
     fn begin_navigation(&self) -> Result<String, Failure> {
         let session = self.any_session()?;
+        let policed = if self.job.action == "navigate" { Policed::Navigate } else { Policed::History };
         self.enter(Phase::Navigating);
         self.with(|state| {
             state.send(
@@ -167,7 +168,7 @@ impl Script {
                 tab.progress.failure = None;
             }
             if let Some(run) = state.run.as_mut() {
-                run.policed = true;
+                run.policed = Some(policed);
                 run.denied = None;
                 run.cleanup.push((session.clone(), "Fetch.disable", json!({})));
                 run.cleanup.push((session.clone(), "Network.disable", json!({})));
@@ -349,17 +350,6 @@ impl Script {
             let _ = self.call_browser("Target.closeTarget", json!({ "targetId": old })).await;
         }
         Ok(())
-    }
-}
-
-impl State {
-    fn refuse_history_entry(&self, url: &str) -> Option<Failure> {
-        if let Some(parsed) = self.urls.parse(url)
-            && parsed.host.as_deref().is_some_and(|host| self.policy.domain_allowed(host))
-        {
-            return self.policy.check_scheme(&parsed).err();
-        }
-        Some(Failure::new(ErrorCode::MacDomainDenied, "the history entry is not on an allowed domain"))
     }
 }
 
