@@ -40,6 +40,18 @@ fn navigate_tells_the_status() {
 }
 
 #[test]
+fn history_and_reload_need_no_right_to_navigate() {
+    let mut browser = Browser::on("one");
+    let two = browser.page("<h1>two</h1>");
+    ok(browser.act("navigate", json!({"url": two})));
+    browser.allow_only(&["reload", "goBack", "goForward"]);
+    assert_eq!(ok(browser.act("reload", json!({})))["status"], 200);
+    ok(browser.act("goBack", json!({})));
+    assert_eq!(ok(browser.act("goForward", json!({})))["url"], two);
+    assert_eq!(browser.act("navigate", json!({"url": two})).expect_err("a refusal").0, "MAC_ACTION_DENIED");
+}
+
+#[test]
 fn navigations_that_do_not_arrive_say_why() {
     let mut browser = Browser::on("one");
     let origin = browser.origin();

@@ -95,6 +95,12 @@ impl Browser {
         command.validate(&self.negotiated, &urls)?.authorize(&self.policy, self.page.as_ref())
     }
 
+    /// Puts another policy in force.
+    pub fn set_policy(&mut self, policy: &Value) {
+        self.policy = Policy::parse(policy.to_string().as_bytes(), &WhatwgUrlParser).expect("a policy");
+        self.executor.set_policy(Arc::new(self.policy.clone()));
+    }
+
     /// Lets time pass.
     pub fn idle(&mut self, span: Duration) {
         let end = Instant::now() + span;

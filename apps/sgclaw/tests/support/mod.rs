@@ -58,6 +58,12 @@ impl Browser {
         self.browser.act(action, &params, &self.domain)
     }
 
+    /// From now on the policy allows these actions alone.
+    pub fn allow_only(&mut self, actions: &[&str]) {
+        let domains = json!([{"pattern": self.domain, "actions": actions}]);
+        self.browser.set_policy(&json!({"version": 1, "domains": domains}));
+    }
+
     pub fn crash(&mut self) {
         self.browser.crash();
     }
