@@ -67,6 +67,12 @@ pub fn all() -> Result<()> {
 /// `cargo xtask test --soak`
 pub fn soak() -> Result<()> {
     setup::everything()?;
+    // Every property of `tests/pipe`, many times over.
+    run_with(
+        &["cargo", "test", "--release", "--package", "sgclaw", "--test", "pipe", "properties"],
+        &[("PROPTEST_CASES", "20000")],
+        None,
+    )?;
     run_with(
         &[
             "cargo",
@@ -79,7 +85,7 @@ pub fn soak() -> Result<()> {
             "--",
             "--nocapture",
         ],
-        &[("SGCLAW_ROUNDS", "10000")],
+        &[("SGCLAW_ROUNDS", "5000")],
         None,
     )
 }

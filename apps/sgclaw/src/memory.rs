@@ -115,6 +115,9 @@ impl MemoryBrowser {
                 "the memory page is on another domain",
             )));
         }
+        if !matches!(action, "click" | "getAttribute" | "getText" | "type" | "waitFor") {
+            return Some(Err(not_supported(action)));
+        }
         let selector = text("selector");
         let content = match selector {
             "#user" | "#password" | "#login" => Some(String::new()),
@@ -148,11 +151,15 @@ impl MemoryBrowser {
                 Some(Ok(json!({})))
             }
             ("click", _) => Some(Ok(json!({}))),
-            _ => Some(Err(Failure::new(
-                ErrorCode::CmdExecutionFailed,
-                format!("the memory page does not do {action} here; use a real browser"),
-            )
-            .with_reason("not_supported"))),
+            _ => Some(Err(not_supported(action))),
         }
     }
+}
+
+fn not_supported(action: &str) -> Failure {
+    Failure::new(
+        ErrorCode::CmdExecutionFailed,
+        format!("the memory page does not do {action} here; use a real browser"),
+    )
+    .with_reason("not_supported")
 }
