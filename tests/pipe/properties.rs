@@ -14,6 +14,12 @@ use crate::support::{
 };
 use crate::vectors::rows;
 
+/// So many cases, times `SGCLAW_SOAK` where `cargo xtask test --soak` sets it.
+fn cases(usual: u32) -> ProptestConfig {
+    let factor = std::env::var("SGCLAW_SOAK").map_or(1, |factor| factor.parse().unwrap());
+    ProptestConfig::with_cases(usual * factor)
+}
+
 /// One line of a peer that is mostly right, with its LF; commands take the next seqs.
 fn line(next: &mut u64, kind: u8) -> Vec<u8> {
     let mut command = |action: &str, params: &str| {
@@ -163,7 +169,7 @@ fn any_object() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(128))]
+    #![proptest_config(cases(128))]
 
     #[test]
     fn any_split_of_any_stream_of_an_agent_gives_the_same_output_events_and_trace(
@@ -373,7 +379,7 @@ fn any_message() -> impl Strategy<Value = Value> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(cases(2000))]
 
     /// They differ in one point: what a domain is, the schema describes and the URL parser decides.
     #[test]
@@ -521,7 +527,7 @@ impl Model {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(200))]
+    #![proptest_config(cases(200))]
 
     #[test]
     fn each_accepted_seq_has_exactly_one_response_or_the_session_ended(ops in prop::collection::vec(op(), 0..120)) {

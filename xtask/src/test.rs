@@ -70,7 +70,7 @@ pub fn soak() -> Result<()> {
     // Every property of `tests/pipe`, many times over.
     run_with(
         &["cargo", "test", "--release", "--package", "sgclaw", "--test", "pipe", "properties"],
-        &[("PROPTEST_CASES", "20000")],
+        &[("SGCLAW_SOAK", "100")],
         None,
     )?;
     run_with(
