@@ -100,14 +100,37 @@ fn checks() -> Result<()> {
 fn no_secret_in(path: &std::path::Path) -> Result<()> {
     let secrets = std::fs::read_to_string(root().join("tests/planted-secrets.txt"))?;
     let output = std::fs::read(path)?;
-    let output = String::from_utf8_lossy(&output);
-    let secrets: Vec<&str> =
-        secrets.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
-    for secret in &secrets {
-        if let Some(line) = output.lines().find(|line| line.contains(secret)) {
-            return Err(format!("a planted secret stands in the output of the tests: {line}").into());
+    match find_secret(&String::from_utf8_lossy(&output), &secrets) {
+        Some(line) => Err(format!("a planted secret stands in the output of the tests: {line}").into()),
+        None => {
+            println!("\nno planted secret stands in {}", path.display());
+            Ok(())
         }
     }
-    println!("\nnone of the {} planted secrets stands in {}", secrets.len(), path.display());
-    Ok(())
+}
+
+/// The first line of `output` that holds one of `secrets` (one a line; `#` begins a comment).
+fn find_secret<'a>(output: &'a str, secrets: &str) -> Option<&'a str> {
+    let secrets: Vec<&str> =
+        secrets.lines().filter(|line| !line.is_empty() && !line.starts_with('#')).collect();
+    output.lines().find(|line| secrets.iter().any(|secret| line.contains(secret)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_planted_secret_in_the_output_is_found() {
+        let secrets = "# a comment\n\ngeheim-1\ngeheim-2\n";
+        assert_eq!(find_secret("all is well\n# a comment\n", secrets), None);
+        assert_eq!(find_secret("fine\nit said geheim-2!\nfine", secrets), Some("it said geheim-2!"));
+    }
+
+    #[test]
+    fn the_list_of_planted_secrets_is_not_empty() {
+        let list = include_str!("../../tests/planted-secrets.txt");
+        let planted = list.lines().find(|line| !line.starts_with('#')).unwrap();
+        assert_eq!(find_secret(planted, list), Some(planted));
+    }
 }
