@@ -14,8 +14,13 @@ use crate::browser::{Browser, BrowserEvent};
 use crate::clock::Clock;
 use crate::platform::{self, AgentProcess, Interest, ReadOutcome, Signals, WriteOutcome};
 
-/// How much of the agent's stderr is passed on; the rest is read and counted.
-const MAX_AGENT_STDERR: usize = 1_048_576;
+/// How much of the agent's stderr is passed on at once, and how much more a second; the rest is read
+/// and counted. A long session keeps its log, and a flood does not fill the disk.
+const AGENT_STDERR_BURST: u64 = 1_048_576;
+const AGENT_STDERR_PER_SECOND: u64 = 65_536;
+/// What a pipe holds at most by default. A process that escaped the group must not keep the host
+/// reading for ever.
+const MAX_LEFT_IN_PIPE: usize = 1_048_576;
 /// How long the output that waits may take when the child is about to be killed.
 const LAST_WORDS: Duration = Duration::from_millis(100);
 /// A child that exits closes its stdin a moment before its stdout. Only where the stdout stays open
@@ -281,7 +286,11 @@ impl Running<'_> {
         if let Some(stderr) = &mut self.agent.stderr {
             match platform::read(stderr, &mut buffer) {
                 ReadOutcome::Data(count) => {
-                    self.stderr.take(buffer.get(..count).unwrap_or_default(), self.observer);
+                    self.stderr.take(
+                        buffer.get(..count).unwrap_or_default(),
+                        self.clock.now(),
+                        self.observer,
+                    );
                 }
                 ReadOutcome::WouldBlock => {}
                 ReadOutcome::End => self.agent.stderr = None,
@@ -296,26 +305,12 @@ impl Running<'_> {
             self.agent.kill();
         }
         let Some(exit) = self.agent.try_reap() else { return };
-        // What it wrote before it exited still counts, and no more than that: the pipe's content.
-        while self.agent.stdout.is_some() && self.host.wants_input() {
-            let mut buffer = [0; READ_BUFFER];
-            let Some(stdout) = &mut self.agent.stdout else { break };
-            match platform::read(stdout, &mut buffer) {
-                ReadOutcome::Data(count) => {
-                    self.host.handle_input(buffer.get(..count).unwrap_or_default(), self.clock.now());
-                }
-                ReadOutcome::WouldBlock | ReadOutcome::End => self.agent.stdout = None,
-            }
+        // What it wrote before it exited still counts, and no more than that: the pipes' content.
+        for _ in 0..MAX_LEFT_IN_PIPE / READ_BUFFER {
+            self.read_agent();
         }
-        let mut buffer = [0; READ_BUFFER];
-        while let Some(stderr) = &mut self.agent.stderr {
-            match platform::read(stderr, &mut buffer) {
-                ReadOutcome::Data(count) => {
-                    self.stderr.take(buffer.get(..count).unwrap_or_default(), self.observer);
-                }
-                ReadOutcome::WouldBlock | ReadOutcome::End => self.agent.stderr = None,
-            }
-        }
+        self.agent.stdout = None;
+        self.agent.stderr = None;
         self.host.handle_child_exit(exit, self.clock.now());
         self.settle();
         self.exited = true;
@@ -327,25 +322,30 @@ impl Running<'_> {
 #[derive(Default)]
 struct AgentStderr {
     line: Vec<u8>,
-    passed: usize,
+    /// Bytes that were passed on and are not made up for by time.
+    owed: u64,
+    since: sgclaw::Time,
     dropped: usize,
 }
 
 impl AgentStderr {
     const MAX_LINE: usize = 4096;
 
-    fn take(&mut self, bytes: &[u8], observer: &mut dyn Observer) {
+    fn take(&mut self, bytes: &[u8], now: sgclaw::Time, observer: &mut dyn Observer) {
+        let earned = now.since(self.since).as_micros() * u128::from(AGENT_STDERR_PER_SECOND) / 1_000_000;
+        self.owed = self.owed.saturating_sub(u64::try_from(earned).unwrap_or(u64::MAX));
+        self.since = now;
         for byte in bytes {
-            if self.passed >= MAX_AGENT_STDERR {
+            if self.owed >= AGENT_STDERR_BURST {
                 self.dropped = self.dropped.saturating_add(1);
-            } else if *byte == b'\n' {
-                self.pass(observer);
-            } else {
+                continue;
+            }
+            self.owed = self.owed.saturating_add(1);
+            if *byte != b'\n' {
                 self.line.push(*byte);
-                self.passed = self.passed.saturating_add(1);
-                if self.line.len() >= Self::MAX_LINE {
-                    self.pass(observer);
-                }
+            }
+            if *byte == b'\n' || self.line.len() >= Self::MAX_LINE {
+                self.pass(observer);
             }
         }
     }
