@@ -135,6 +135,8 @@ pub enum HostEvent {
         action: ActionName,
         /// Where.
         expected_domain: Domain,
+        /// With what. For a person's eyes: they may hold typed text.
+        params: JsonObject,
     },
     /// Take the question down: it was answered, cancelled, or nobody came.
     ConfirmationOver {
@@ -161,6 +163,15 @@ pub enum ChildExit {
     Code(i32),
     /// By this signal.
     Signal(i32),
+}
+
+impl std::fmt::Display for ChildExit {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            ChildExit::Code(code) => write!(f, "exited with status {code}"),
+            ChildExit::Signal(signal) => write!(f, "was ended by signal {signal}"),
+        }
+    }
 }
 
 /// The host's side of a session (contract section 4): bytes of an untrusted process go in, commands
@@ -321,10 +332,7 @@ impl Host {
     pub fn handle_child_exit(&mut self, exit: ChildExit, now: Time) {
         self.handle_end_of_input(now);
         self.shutdown = None;
-        let how = match exit {
-            ChildExit::Code(code) => format!("the agent exited with status {code}"),
-            ChildExit::Signal(signal) => format!("the agent was ended by signal {signal}"),
-        };
+        let how = format!("the agent {exit}");
         if self.state == State::Stopping {
             if self.stop_requested || exit == ChildExit::Code(0) {
                 self.enter(State::Stopped, None, how, now);
@@ -432,7 +440,10 @@ impl Host {
             self.router.allow(seq);
             self.events.push_back(HostEvent::ConfirmationOver { seq });
         } else {
-            let failure = Failure::new(ErrorCode::MacConfirmationDenied, "a person refused the command");
+            let failure = Failure::new(
+                ErrorCode::MacConfirmationDenied,
+                "the command needs confirmation and was refused",
+            );
             self.finish(seq, Err(failure), EndedBy::Host, now);
         }
         self.dispatch(now);
@@ -608,12 +619,13 @@ impl Host {
         let confirm = self.policy.needs_confirmation(action.as_str());
         let until = confirm.then(|| now.after(self.settings.confirmation_timeout));
         let expected_domain = authorized.expected_domain().clone();
+        let params = authorized.params().clone();
         self.router.admit(authorized, now, until)?;
         if confirm {
             let mut record = self.record(seq, Stage::Confirming, now);
             record.action = Some(action.clone());
             self.trace.push_back(record);
-            self.events.push_back(HostEvent::ConfirmationAsked { seq, action, expected_domain });
+            self.events.push_back(HostEvent::ConfirmationAsked { seq, action, expected_domain, params });
         }
         Ok(())
     }

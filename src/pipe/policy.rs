@@ -1,7 +1,7 @@
 use once_cell::sync::Lazy;
 use serde_json::Value;
 
-use crate::contract::{Domain, DomainError, ErrorCode, Failure, ParsedUrl, Schema, UrlParser};
+use crate::contract::{Domain, DomainError, ErrorCode, Failure, ParsedUrl, Registry, Schema, UrlParser};
 use crate::json::{self, JsonError};
 
 const SCHEMA: &str = include_str!("../../schemas/pipe/1.0/policy.schema.json");
@@ -128,6 +128,16 @@ impl Policy {
         self.confirm.contains(action)
     }
 
+    /// Names of actions that the policy uses and `registry` does not have: misspelt, perhaps, and then
+    /// without effect. Worth a warning, above all where a confirmation would never be asked for.
+    pub fn unknown_actions<'a>(&'a self, registry: &'a Registry) -> impl Iterator<Item = &'a str> {
+        let lists = self.rules.iter().map(|rule| &rule.actions).chain([&self.confirm]);
+        lists
+            .flat_map(|list| &list.0)
+            .map(String::as_str)
+            .filter(|name| *name != "*" && registry.get(name).is_none())
+    }
+
     /// Whether the agent may use `action` on `domain` (contract section 6, step 9).
     ///
     /// # Errors
@@ -171,10 +181,12 @@ impl Policy {
         if self.url_scheme_allowed(url) {
             return Ok(());
         }
-        Err(Failure::new(
-            ErrorCode::MacUrlDenied,
-            format!("the policy allows navigation by {} only", self.schemes.join(", ")),
-        ))
+        let mut allowed = self.schemes.clone();
+        if self.loopback_http {
+            allowed.push("http to loopback".into());
+        }
+        let allowed = if allowed.is_empty() { "no scheme".into() } else { allowed.join(", ") };
+        Err(Failure::new(ErrorCode::MacUrlDenied, format!("for navigation the policy allows {allowed}")))
     }
 }
 
@@ -271,6 +283,16 @@ mod tests {
         let strict =
             super::tests::policy(r#"{"version":1,"domains":[],"navigate":{"loopback_http":false}}"#).unwrap();
         assert!(!strict.url_scheme_allowed(&WhatwgUrlParser.parse("http://localhost/").unwrap()));
+    }
+
+    #[test]
+    fn names_that_no_action_has_are_told() {
+        let policy = policy(
+            r#"{"version":1,"domains":[{"pattern":"a.example","actions":["clik","*","type"]}],"confirm":["navigat"]}"#,
+        )
+        .unwrap();
+        let registry = Registry::standard();
+        assert_eq!(policy.unknown_actions(&registry).collect::<Vec<_>>(), ["clik", "navigat"]);
     }
 
     #[test]

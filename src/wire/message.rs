@@ -183,7 +183,7 @@ impl<'a> Envelope<'a> {
         self.only("command", &["type", "seq", "action", "params", "security"])?;
         let security = self.object.get("security").and_then(Value::as_object);
         if let Some(security) = security {
-            only("command's security", security, &["expected_domain", "hmac"])?;
+            only("the command's security", security, &["expected_domain", "hmac"])?;
         }
         let number = self.object.get("seq");
         let seq = number
@@ -258,7 +258,7 @@ fn only(message: &str, object: &Object<'_>, fields: &[&str]) -> Result<(), Failu
     }
     Err(Failure::new(
         ErrorCode::PipeSchemaInvalid,
-        format!("a {message} has an unknown field; its fields are {}", fields.join(", ")),
+        format!("{message} has an unknown field; its fields are {}", fields.join(", ")),
     ))
 }
 
@@ -302,7 +302,7 @@ fn is_uuid_v4(text: &str) -> bool {
 
 fn failure(error: &Value<'_>) -> Result<Failure, Failure> {
     let object = error.as_object().ok_or_else(|| wrong("error", "an object", Some(error)))?;
-    only("response's error", object, &["code", "message", "details"])?;
+    only("the response's error", object, &["code", "message", "details"])?;
     let code = object.get("code");
     let code = code
         .and_then(Value::as_str)
@@ -322,7 +322,7 @@ fn failure(error: &Value<'_>) -> Result<Failure, Failure> {
 fn timing(value: &Value<'_>) -> Result<Timing, Failure> {
     let expected = || wrong("timing", "{queue_ms, exec_ms}, two numbers not below 0", Some(value));
     let object = value.as_object().ok_or_else(expected)?;
-    only("response's timing", object, &["queue_ms", "exec_ms"])?;
+    only("the response's timing", object, &["queue_ms", "exec_ms"])?;
     let field = |name: &str| {
         let milliseconds = object.get(name)?.as_f64()?;
         Duration::try_from_secs_f64(milliseconds / 1000.0).ok()

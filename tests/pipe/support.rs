@@ -254,7 +254,7 @@ impl Bench {
                     format!("execute {seq}")
                 }
                 HostEvent::Cancel { seq } => format!("cancel {seq}"),
-                HostEvent::ConfirmationAsked { seq, action, expected_domain } => {
+                HostEvent::ConfirmationAsked { seq, action, expected_domain, .. } => {
                     format!("ask {seq} {action} {expected_domain}")
                 }
                 HostEvent::ConfirmationOver { seq } => format!("over {seq}"),

@@ -6,6 +6,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::json;
+use sgclaw::pipe::AgentError;
 use sgclaw::{
     ActionName, Agent, AgentConfig, AgentEvent, ErrorCode, Failure, JsonObject, Registry, WhatwgUrlParser,
 };
@@ -13,7 +14,7 @@ use sgclaw::{
 use crate::clock::Clock;
 use crate::platform::{self, Interest, ReadOutcome};
 use crate::script::{self, Step};
-use crate::usage::{Derivation, Exit};
+use crate::usage::{Derivation, Exit, log};
 
 /// Plays a script against a host on stdin and stdout.
 ///
@@ -110,12 +111,12 @@ impl Player {
                 return Ok(self.request_next());
             }
             AgentEvent::ActionStopped { action } => {
-                eprintln!(
+                log(format_args!(
                     "{}",
                     json!({"log": format!("{action} failed with INTERNAL_* after its retry and is stopped")})
-                );
+                ));
             }
-            AgentEvent::Log(line) => eprintln!("{}", json!({ "log": line })),
+            AgentEvent::Log(line) => log(json!({ "log": line })),
             AgentEvent::Ended { failure: None } => {
                 return Err(Exit::crashed(
                     "PIPE_CLOSED: the host ended the session before the script was over",
@@ -137,7 +138,11 @@ impl Player {
             match self.agent.request(step.action, step.params, step.expected_domain, now) {
                 Ok(_) => return false,
                 Err(error) => {
-                    self.report(0, 0, &Err(Failure::new(ErrorCode::InternalUnknown, error.to_string())))
+                    let code = match error {
+                        AgentError::TooLarge | AgentError::TooDeep => ErrorCode::PipeMessageTooLarge,
+                        _ => ErrorCode::InternalUnknown,
+                    };
+                    self.report(0, 0, &Err(Failure::new(code, format!("not sent: {error}"))));
                 }
             }
         }
@@ -157,7 +162,7 @@ impl Player {
         if !ok && let Some(fields) = line.as_object_mut() {
             fields.insert("expected".into(), step.expect.to_string().into());
         }
-        eprintln!("{line}");
+        log(line);
     }
 
     fn verdict(&self) -> Result<(), Exit> {

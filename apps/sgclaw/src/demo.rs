@@ -13,7 +13,7 @@ use tiny_http::{Header, Method, Request, Response, Server};
 use crate::host::{self, BrowserArguments, TraceFile};
 use crate::session::{Confirm, Observer};
 use crate::trace_view;
-use crate::usage::{Derivation, Exit};
+use crate::usage::{Derivation, Exit, show};
 
 /// Logs in to a page of its own on loopback, types, clicks, navigates and reads, with a real agent
 /// process behind the pipe, and shows each step and the timeline by seq.
@@ -55,8 +55,8 @@ pub fn run(arguments: &DemoArguments) -> Result<(), Exit> {
         [program.into_os_string(), "agent".into(), "--script".into(), script.clone().into_os_string()];
     let browser =
         BrowserArguments { browser: arguments.browser.clone(), url: None, headful: arguments.headful };
-    println!("A page of our own is at http://{}/ ; the browser is starting.", site.address);
-    let mut show = Show::new(steps.iter().map(|(story, _)| *story).collect(), TraceFile::new(file));
+    show(format_args!("A page of our own is at http://{}/ ; the browser is starting.", site.address));
+    let mut display = Show::new(steps.iter().map(|(story, _)| *story).collect(), TraceFile::new(file));
     let ended = host::start(
         &browser,
         Policy::loopback(&WhatwgUrlParser),
@@ -64,27 +64,29 @@ pub fn run(arguments: &DemoArguments) -> Result<(), Exit> {
         Confirm::Deny,
         HostSettings::default(),
         &agent,
-        &mut show,
+        &mut display,
     );
-    show.flush();
+    display.flush();
     let _temporary = std::fs::remove_file(&script);
 
-    let records = std::fs::read_to_string(&trace).map(|text| trace_view::read(&text).0).unwrap_or_default();
-    println!("\nWhat the host did with each seq:\n\n{}", trace_view::timeline(&records));
+    let records = std::fs::read(&trace).map(|text| trace_view::read(&text).0).unwrap_or_default();
+    show(format_args!("\nWhat the host did with each seq:\n\n{}", trace_view::timeline(&records)));
     let (trace, program) = (trace.display(), agent[0].display());
-    println!("The trace lies in {trace}\nFollow one seq through it: {program} trace {trace} --seq 4");
-    match (ended.state, show.good == steps.len()) {
+    show(format_args!(
+        "The trace lies in {trace}\nFollow one seq through it: {program} trace {trace} --seq 4"
+    ));
+    match (ended.state, display.good == steps.len()) {
         (State::Stopped, true) => {
-            println!("\nAll {} steps were as expected.", steps.len());
+            show(format_args!("\nAll {} steps were as expected.", steps.len()));
             Ok(())
         }
         (State::Stopped, false) => {
-            Err(Exit::no(format!("{} of {} steps were as expected", show.good, steps.len())))
+            Err(Exit::no(format!("{} of {} steps were as expected", display.good, steps.len())))
         }
         _ => {
             let code = ended.code.map(|code| format!("{code}: ")).unwrap_or_default();
-            let bad = if show.bad > 0 {
-                format!(" ({} steps were not as expected)", show.bad)
+            let bad = if display.bad > 0 {
+                format!(" ({} steps were not as expected)", display.bad)
             } else {
                 String::new()
             };
@@ -178,13 +180,13 @@ impl Show {
 
 impl Observer for Show {
     fn log(&mut self, line: &str) {
-        println!("  host: {line}");
+        show(format_args!("  host: {line}"));
     }
 
     fn agent_line(&mut self, line: &str) {
         let report: Value = serde_json::from_str(line).unwrap_or_default();
         let Some(step) = report["step"].as_u64().and_then(|step| usize::try_from(step).ok()) else {
-            println!("  agent: {line}");
+            show(format_args!("  agent: {line}"));
             return;
         };
         let ok = report["ok"] == true;
@@ -195,15 +197,15 @@ impl Observer for Show {
         }
         let story = step.checked_sub(1).and_then(|at| self.stories.get(at)).copied().unwrap_or_default();
         let code = report["code"].as_str().map(|code| format!("  {code}")).unwrap_or_default();
-        println!(
+        show(format_args!(
             "{} seq {:<2} {:<13} {story}{code}  ({:.0} ms)",
             self.mark(ok),
             report["seq"],
             report["action"].as_str().unwrap_or_default(),
             report["ms"].as_f64().unwrap_or_default(),
-        );
+        ));
         if !ok {
-            println!("    expected {}, got {}", report["expected"], report["message"]);
+            show(format_args!("    expected {}, got {}", report["expected"], report["message"]));
         }
     }
 

@@ -10,14 +10,16 @@ use std::time::Duration;
 use serde_json::json;
 use sgclaw::pipe::TraceRecord;
 use sgclaw::wire::HmacSeed;
-use sgclaw::{ErrorCode, Host, HostConfig, HostSettings, Policy, Registry, State, WhatwgUrlParser};
+use sgclaw::{
+    ErrorCode, Host, HostConfig, HostSettings, Policy, Registry, State, UrlParser, WhatwgUrlParser,
+};
 use zeroize::Zeroizing;
 
 use crate::browser::{Browser, BrowserChoice};
 use crate::clock::Clock;
 use crate::platform::{AgentProcess, Signals};
 use crate::session::{Confirm, Ended, Observer, Session};
-use crate::usage::{Derivation, Exit, policy};
+use crate::usage::{Derivation, Exit, log, policy};
 
 /// Starts an agent and lets it drive a browser through every check of the contract.
 ///
@@ -34,7 +36,7 @@ pub struct HostArguments {
     /// [::1], and nothing else.
     #[arg(long, value_name = "FILE")]
     policy: Option<PathBuf>,
-    /// Where the trace goes, one JSON line per stage of a seq.
+    /// Where the trace goes, one JSON line per stage of a seq. A file that is there is replaced.
     #[arg(long, value_name = "FILE")]
     trace: Option<PathBuf>,
     /// How the key comes from the seed; the agent must do the same.
@@ -54,8 +56,8 @@ pub struct HostArguments {
 /// Which browser, and what it shows first.
 #[derive(clap::Args, Clone)]
 pub struct BrowserArguments {
-    /// `auto` looks for Chromium, `memory` is a page in memory and no browser, else the path of a
-    /// Chromium.
+    /// `auto` looks for Chromium, `memory` is a page in memory and no browser (it has h1, #user,
+    /// #password, #login and then #greeting), else the path of a Chromium.
     #[arg(long, value_name = "auto|PATH|memory", default_value = "auto")]
     pub browser: BrowserChoice,
     /// What the browser shows first.
@@ -69,6 +71,14 @@ pub struct BrowserArguments {
 /// Runs the host to the end of the session.
 pub fn run(arguments: &HostArguments) -> Result<(), Exit> {
     let policy_in_force = policy(arguments.policy.as_ref())?;
+    warn_of_unknown_actions(&policy_in_force);
+    if let Some(url) = &arguments.browser.url
+        && WhatwgUrlParser.parse(url).is_none()
+    {
+        return Err(Exit::usage(format!(
+            "--url {url:?}: expected an absolute URL such as https://erp.example.com/"
+        )));
+    }
     let trace = match &arguments.trace {
         None => None,
         Some(path) => {
@@ -94,6 +104,13 @@ pub fn run(arguments: &HostArguments) -> Result<(), Exit> {
     conclude(&ended)
 }
 
+/// A misspelt name in `confirm` would never be asked for.
+fn warn_of_unknown_actions(policy: &Policy) {
+    for name in policy.unknown_actions(&Registry::standard()) {
+        log(format_args!("sgclaw: the policy names the action {name:?}, which this host does not have"));
+    }
+}
+
 /// Writes the last line and turns the end of a session into an exit status.
 fn conclude(ended: &Ended) -> Result<(), Exit> {
     // On the wire and here a code is `PIPE_…`; what is no fault of the pipe stands in the message.
@@ -104,7 +121,7 @@ fn conclude(ended: &Ended) -> Result<(), Exit> {
     };
     // Written by hand, so that the state stands first.
     let (state, code, message) = (json!(ended.state.as_str()), json!(pipe_code), json!(message));
-    eprintln!("{{\"state\": {state}, \"code\": {code}, \"message\": {message}}}");
+    log(format_args!("{{\"state\": {state}, \"code\": {code}, \"message\": {message}}}"));
     match ended.state {
         State::Stopped => Ok(()),
         _ => Err(Exit { status: crate::usage::CRASHED, message: String::new() }),
@@ -185,11 +202,11 @@ struct Log {
 
 impl Observer for Log {
     fn log(&mut self, line: &str) {
-        eprintln!("sgclaw: {line}");
+        log(format_args!("sgclaw: {line}"));
     }
 
     fn agent_line(&mut self, line: &str) {
-        eprintln!("agent: {line}");
+        log(format_args!("agent: {line}"));
     }
 
     fn trace(&mut self, record: &TraceRecord) {
@@ -205,9 +222,13 @@ impl Observer for Log {
     }
 
     fn reload_policy(&mut self) -> Option<Policy> {
-        self.policy_file.as_ref()?;
+        if self.policy_file.is_none() {
+            self.log("SIGHUP reads the policy again; there is none, since --policy was not given");
+            return None;
+        }
         match policy(self.policy_file.as_ref()) {
             Ok(policy) => {
+                warn_of_unknown_actions(&policy);
                 self.log("the policy was read again and is in force");
                 Some(policy)
             }
@@ -246,7 +267,7 @@ impl TraceFile {
             && !self.failed
         {
             self.failed = true;
-            eprintln!("sgclaw: the trace is incomplete from here on: {error}");
+            log(format_args!("sgclaw: the trace is incomplete from here on: {error}"));
         }
     }
 }

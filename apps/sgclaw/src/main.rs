@@ -3,7 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser;
-use sgclaw_cli::usage::Exit;
+use sgclaw_cli::usage::{Exit, log};
 use sgclaw_cli::{agent, demo, host, tools, trace_view};
 
 /// Lets an agent drive a real browser without the browser having to trust it.
@@ -40,7 +40,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         Err(Exit { status, message }) => {
             if !message.is_empty() {
-                eprintln!("sgclaw: {message}");
+                log(format_args!("sgclaw: {message}"));
             }
             ExitCode::from(status)
         }

@@ -83,9 +83,12 @@ impl MemoryBrowser {
             std::mem::take(&mut self.waiting).into_iter().partition(|(_, until)| *until <= now);
         self.waiting = waiting;
         for (command, _) in over {
-            let failure =
-                Failure::new(ErrorCode::CmdSelectorTimeout, "no element of the memory page matches in time")
-                    .with_reason("not_found");
+            let (reason, why) = match command.params().view().get("state").and_then(Value::as_str) {
+                Some("hidden") => ("visible", "the element of the memory page is still visible"),
+                Some("detached") => ("attached", "the element of the memory page is still there"),
+                _ => ("not_found", "no element of the memory page matches in time"),
+            };
+            let failure = Failure::new(ErrorCode::CmdSelectorTimeout, why).with_reason(reason);
             self.complete(command.seq(), Err(failure));
         }
     }
@@ -125,6 +128,9 @@ impl MemoryBrowser {
             "#greeting" => self.greeting.clone(),
             _ => None,
         };
+        if action == "waitFor" && matches!(text("state"), "hidden" | "detached") {
+            return content.is_none().then(|| Ok(json!({})));
+        }
         let content = content?;
         match (action, selector) {
             ("getText", _) => {

@@ -7,8 +7,9 @@ use std::io::{self, IsTerminal};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::time::Duration;
 
+use sgclaw::json::Value;
 use sgclaw::pipe::TraceRecord;
-use sgclaw::{ErrorCode, Host, HostEvent, Policy, State};
+use sgclaw::{ErrorCode, Host, HostEvent, JsonObject, Policy, State};
 
 use crate::browser::{Browser, BrowserEvent};
 use crate::clock::Clock;
@@ -195,9 +196,10 @@ impl Running<'_> {
             }
             HostEvent::Execute(command) => self.browser.execute(command, now),
             HostEvent::Cancel { seq } => self.browser.cancel(seq, now),
-            HostEvent::ConfirmationAsked { seq, action, expected_domain } => {
+            HostEvent::ConfirmationAsked { seq, action, expected_domain, params } => {
                 let question = format!("seq {seq}: allow {action} on {expected_domain}?");
-                if let Some(allow) = self.confirmations.ask(seq, question.clone(), self.observer) {
+                let asked = format!("{question}{}", objects(&params));
+                if let Some(allow) = self.confirmations.ask(seq, asked, self.observer) {
                     let answer = if allow { "allowed" } else { "denied" };
                     self.observer.log(&format!("{question} {answer} without asking"));
                     self.host.confirm(seq, allow, now);
@@ -313,8 +315,25 @@ impl Running<'_> {
         self.agent.stderr = None;
         self.host.handle_child_exit(exit, self.clock.now());
         self.settle();
+        // A crash is told at once; how the agent ended is known only now.
+        if self.ended.state == State::Crashed && !self.ended.message.contains(&exit.to_string()) {
+            self.observer.log(&format!("the agent {exit}"));
+            self.ended.message = format!("{}; the agent {exit}", self.ended.message);
+        }
         self.exited = true;
     }
+}
+
+/// What a person who is asked should see of the params: the URL or the element, not a typed text.
+fn objects(params: &JsonObject) -> String {
+    let params = params.view();
+    let shown = ["url", "selector"].iter().filter_map(|name| params.get(name).and_then(Value::as_str));
+    shown.map(|text| format!(" ({})", harmless(&text.chars().take(200).collect::<String>()))).collect()
+}
+
+/// Without characters that a terminal would obey.
+fn harmless(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect()
 }
 
 /// The agent's stderr, line by line, bounded, without control characters: a terminal must not obey
@@ -351,10 +370,8 @@ impl AgentStderr {
     }
 
     fn pass(&mut self, observer: &mut dyn Observer) {
-        let text = String::from_utf8_lossy(&self.line);
-        let harmless: String =
-            text.chars().map(|c| if c.is_control() && c != '\t' { '\u{fffd}' } else { c }).collect();
-        observer.agent_line(harmless.trim_end_matches('\u{fffd}'));
+        let line = harmless(&String::from_utf8_lossy(&self.line));
+        observer.agent_line(line.trim_end_matches('\u{fffd}'));
         self.line.clear();
     }
 

@@ -10,7 +10,7 @@ use sgclaw::pipe::{Authentic, Negotiated, Sequence, SessionKey};
 use sgclaw::wire::{Command, Envelope, Frame, LineDecoder, MAX_MESSAGE_BYTES, Message};
 use sgclaw::{ActionName, Domain, ErrorCode, Failure, JsonObject, Policy, Registry, WhatwgUrlParser};
 
-use crate::usage::{Exit, SeedArguments, policy, read_stdin};
+use crate::usage::{Exit, SeedArguments, log, policy, read_stdin};
 
 /// Writes JSON in canonical form: what an HMAC covers (contract section 5).
 ///
@@ -43,7 +43,7 @@ pub fn canonicalize(arguments: &CanonicalizeArguments) -> Result<(), Exit> {
             Err(error) => {
                 failed = true;
                 let place = if arguments.lines { format!("line {}: ", number + 1) } else { String::new() };
-                eprintln!("sgclaw: {}: {place}{error}", ErrorCode::PipeInvalidJson);
+                log(format_args!("sgclaw: {}: {place}{error}", ErrorCode::PipeInvalidJson));
             }
         }
     }
@@ -91,7 +91,14 @@ pub fn sign(arguments: &SignArguments) -> Result<(), Exit> {
     if arguments.hmac_only {
         print(&format!("{}\n", String::from_utf8_lossy(&command.hmac)))
     } else {
-        print(&command.to_line())
+        let line = command.to_line();
+        if line.len() > MAX_MESSAGE_BYTES + 1 {
+            return Err(Exit::no(format!(
+                "{}: the line would be longer than {MAX_MESSAGE_BYTES} bytes",
+                ErrorCode::PipeMessageTooLarge
+            )));
+        }
+        print(&line)
     }
 }
 

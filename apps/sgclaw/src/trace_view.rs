@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use serde_json::Value;
+use sgclaw::contract::Schema;
 
 use crate::tools::print;
-use crate::usage::Exit;
+use crate::usage::{Exit, log};
 
 /// Shows a trace as a table, in the order of time.
 ///
@@ -24,14 +25,13 @@ pub struct TraceArguments {
 /// Runs `sgclaw trace`.
 pub fn run(arguments: &TraceArguments) -> Result<(), Exit> {
     let path = arguments.file.display();
-    let text =
-        std::fs::read_to_string(&arguments.file).map_err(|error| Exit::usage(format!("{path}: {error}")))?;
+    let text = std::fs::read(&arguments.file).map_err(|error| Exit::usage(format!("{path}: {error}")))?;
     let (records, broken) = read(&text);
     let shown: Vec<_> =
         records.iter().filter(|record| arguments.seq.is_none_or(|seq| record["seq"] == seq)).collect();
     print(&table(&shown))?;
     for (line, error) in &broken {
-        eprintln!("sgclaw: {path} line {line}: no record of a trace: {error}");
+        log(format_args!("sgclaw: {path} line {line}: no record of a trace: {error}"));
     }
     match arguments.seq {
         Some(seq) if shown.is_empty() => Err(Exit::no(format!("no record of {path} has seq {seq}"))),
@@ -40,23 +40,33 @@ pub fn run(arguments: &TraceArguments) -> Result<(), Exit> {
     }
 }
 
-/// The records of a trace, and the lines that are none.
-pub fn read(text: &str) -> (Vec<Value>, Vec<(usize, String)>) {
+/// The records of a trace, and the lines that are none. A record satisfies the schema, so that its
+/// texts are names and codes: nothing that a terminal would obey.
+pub fn read(text: &[u8]) -> (Vec<Value>, Vec<(usize, String)>) {
     let mut records = Vec::new();
     let mut broken = Vec::new();
-    for (number, line) in text.lines().enumerate() {
-        match serde_json::from_str::<Value>(line) {
-            Ok(record)
-                if record["time_us"].is_u64() && record["stage"].is_string() && record["seq"].is_u64() =>
-            {
-                records.push(record);
-            }
-            Ok(_) => broken.push((number + 1, "time_us, seq or stage is missing".to_owned())),
+    let Some(schema) = serde_json::from_str(SCHEMA).ok().and_then(|schema| Schema::compile(&schema).ok())
+    else {
+        return (records, vec![(0, "the schema of trace records does not compile".into())]);
+    };
+    let whole = text.strip_suffix(b"\n").unwrap_or(text);
+    for (number, line) in whole.split(|byte| *byte == b'\n').enumerate().filter(|(_, line)| !line.is_empty())
+    {
+        match serde_json::from_slice::<Value>(line) {
+            Ok(record) => match schema.validate(&record) {
+                Ok(()) => records.push(record),
+                Err(errors) => {
+                    let first = errors.first().cloned().unwrap_or_default();
+                    broken.push((number + 1, format!("at {}: {}", first["path"], first["message"])));
+                }
+            },
             Err(error) => broken.push((number + 1, error.to_string())),
         }
     }
     (records, broken)
 }
+
+const SCHEMA: &str = include_str!("../../../schemas/pipe/1.0/trace.schema.json");
 
 /// One line a record; the time counts from the first record of its session.
 fn table(records: &[&Value]) -> String {

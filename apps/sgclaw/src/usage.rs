@@ -1,6 +1,6 @@
 //! What the subcommands share: exit statuses, errors, secrets, policies.
 
-use std::io::Read;
+use std::io::{Read, Write};
 use std::path::PathBuf;
 
 use sgclaw::pipe::KeyDerivation;
@@ -14,6 +14,9 @@ pub const NO: u8 = 1;
 pub const USAGE: u8 = 2;
 /// Exit status: the session crashed, or could not be started.
 pub const CRASHED: u8 = 3;
+
+/// How much of a seed file is read.
+const MAX_SEED_FILE: u64 = 4096;
 
 /// Why a subcommand ended early.
 #[derive(Debug)]
@@ -63,8 +66,8 @@ pub struct SeedArguments {
     /// --seed-file or the environment.
     #[arg(long, env = "SGCLAW_SEED", hide_env_values = true, value_name = "HEX")]
     seed: Option<Secret>,
-    /// A file that holds the hmac_seed.
-    #[arg(long, value_name = "FILE", conflicts_with = "seed")]
+    /// A file that holds the hmac_seed; it wins over --seed and the environment.
+    #[arg(long, value_name = "FILE")]
     seed_file: Option<PathBuf>,
     /// How the key comes from the seed.
     #[arg(long, value_enum, default_value_t)]
@@ -93,10 +96,14 @@ impl SeedArguments {
     /// The seed, from wherever it was given.
     pub fn seed(&self) -> Result<HmacSeed, Exit> {
         let text = match (&self.seed, &self.seed_file) {
-            (_, Some(path)) => Zeroizing::new(
-                std::fs::read_to_string(path)
-                    .map_err(|error| Exit::usage(format!("--seed-file {}: {error}", path.display())))?,
-            ),
+            (_, Some(path)) => {
+                let mut text = Zeroizing::new(String::new());
+                // A seed is 128 digits at most; the path may be a device without an end.
+                std::fs::File::open(path)
+                    .and_then(|file| file.take(MAX_SEED_FILE).read_to_string(&mut text))
+                    .map_err(|error| Exit::usage(format!("--seed-file {}: {error}", path.display())))?;
+                text
+            }
             (Some(seed), None) => seed.0.clone(),
             (None, None) => {
                 return Err(Exit::usage(
@@ -106,6 +113,18 @@ impl SeedArguments {
         };
         HmacSeed::from_hex(text.trim()).map_err(|error| Exit::usage(format!("the seed: {error}")))
     }
+}
+
+/// Writes a line to stderr. Where that is closed or full the line is lost, and nothing else: a log
+/// must not end a session, and `eprintln!` would panic.
+pub fn log(line: impl std::fmt::Display) {
+    let _lost = writeln!(std::io::stderr().lock(), "{line}");
+}
+
+/// Writes a line to stdout for people; as [`log`].
+pub fn show(line: impl std::fmt::Display) {
+    let mut out = std::io::stdout().lock();
+    let _lost = writeln!(out, "{line}").and_then(|()| out.flush());
 }
 
 /// The policy in `file`; loopback alone where none was given (contract section 9).

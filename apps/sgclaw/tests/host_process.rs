@@ -342,3 +342,80 @@ fn the_trace_is_shown_as_a_table_and_followed_by_seq() {
     );
     assert_eq!(show(&["--seq", "99"]).status.code(), Some(1));
 }
+
+#[test]
+fn a_log_that_nobody_can_write_to_does_not_end_the_session() {
+    let script = Host::new().file("never-used.jsonl", "");
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let (reader, closed) = std::io::pipe().unwrap();
+    drop(reader);
+    for stderr in [Stdio::from(full), Stdio::from(closed)] {
+        let host = Host::new();
+        let agent = sh("read init; echo $ACK; echo chatter >&2");
+        let agent: Vec<_> = agent.iter().map(String::as_str).collect();
+        let status = host.command(&agent).stderr(stderr).status().unwrap();
+        assert_eq!(status.code(), Some(0));
+        let trace = std::fs::read_to_string(host.trace_path()).unwrap();
+        assert!(trace.lines().last().unwrap().contains("Stopped"), "{trace}");
+    }
+    // The tools neither.
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let status = Command::new(SGCLAW).args(["trace", &script, "--seq", "1"]).stderr(full).status().unwrap();
+    assert!(status.code().is_some_and(|code| code < 3), "{status}");
+}
+
+#[test]
+fn a_crash_tells_how_the_agent_ended() {
+    for (script, how) in [("exit 7", "exited with status 7"), ("kill -SEGV $$", "was ended by signal 11")] {
+        let ended = run_sh(&Host::new(), script);
+        ended.assert_crashed("PIPE_CLOSED");
+        assert!(ended.last_line()["message"].as_str().unwrap().contains(how), "{}", ended.stderr);
+    }
+}
+
+#[test]
+fn a_policy_that_names_an_action_that_is_not_there_is_warned_of() {
+    let mut host = Host::new();
+    let policy = r#"{"version":1,"domains":[{"pattern":"localhost","actions":["*"]}],"confirm":["navigat"]}"#;
+    let file = host.file("policy.json", policy);
+    host.flags = ["--policy", &file].map(str::to_owned).to_vec();
+    let ended = host.play(&[]);
+    ended.assert_stopped();
+    assert!(ended.stderr.contains("\"navigat\", which this host does not have"), "{}", ended.stderr);
+}
+
+#[test]
+fn a_file_that_is_no_trace_is_not_shown() {
+    let host = Host::new();
+    let escape = r#"{"time_us":1,"session":"a","seq":1,"stage":"received","action":"\u001b]0;x\u0007"}"#;
+    let good = r#"{"time_us":1,"session":"a","seq":1,"stage":"received"}"#;
+    let file = host.file("trace.jsonl", &format!("{escape}\n{good}\nnot json\n"));
+    let output = Command::new(SGCLAW).args(["trace", &file]).output().unwrap();
+    let (table, complaints) =
+        (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(table.lines().count(), 2, "{table}");
+    assert!(
+        complaints.contains("line 1: no record") && complaints.contains("line 3: no record"),
+        "{complaints}"
+    );
+    assert!(!format!("{table}{complaints}").contains('\u{1b}'));
+}
+
+#[test]
+fn a_page_in_memory_waits_for_what_it_is_asked_to_wait_for() {
+    let expect = |params: Value, expected: Value| {
+        let mut step = step("waitFor", params);
+        step["expect"] = expected;
+        step
+    };
+    let ended = Host::new().play(&[
+        expect(json!({"selector": "#greeting", "state": "detached"}), json!({})),
+        expect(
+            json!({"selector": "#user", "state": "hidden", "timeout_ms": 50}),
+            json!({"code": "CMD_SELECTOR_TIMEOUT", "reason": "visible"}),
+        ),
+        expect(json!({"selector": "#user"}), json!({})),
+    ]);
+    ended.assert_stopped();
+}
