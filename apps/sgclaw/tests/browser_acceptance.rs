@@ -5,11 +5,12 @@
 mod host;
 
 use std::collections::BTreeMap;
-use std::process::Command;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use host::{Host, SGCLAW, wait_for};
+use nix::sys::signal::{Signal, killpg};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 use tiny_http::{Header, Response, Server};
 
@@ -165,15 +166,18 @@ fn a_browser_that_dies_in_the_middle_fails_what_runs_and_leaves_no_process() {
 }
 
 /// The browser's main process is a child of the host's.
-fn browsers_of(host: u32) -> Vec<u32> {
-    let children = Command::new("pgrep")
-        .args(["-P", &host.to_string(), "-f", "remote-debugging-pipe"])
-        .output()
-        .unwrap();
-    let children: Vec<u32> =
-        String::from_utf8(children.stdout).unwrap().lines().map(|line| line.parse().unwrap()).collect();
-    assert!(!children.is_empty(), "the host has no browser");
-    children
+fn browsers_of(host: u32) -> Vec<Pid> {
+    let mut found = Vec::new();
+    for process in std::fs::read_dir("/proc").unwrap().flatten() {
+        let read = |name: &str| std::fs::read_to_string(process.path().join(name)).unwrap_or_default();
+        let is_child =
+            read("status").lines().any(|line| line.split_whitespace().eq(["PPid:", &host.to_string()]));
+        if is_child && read("cmdline").contains("--remote-debugging-pipe") {
+            found.push(Pid::from_raw(process.file_name().to_string_lossy().parse().unwrap()));
+        }
+    }
+    assert!(!found.is_empty(), "the host has no browser");
+    found
 }
 
 #[test]

@@ -8,6 +8,7 @@ use std::io::Write;
 use std::process::{Command, Stdio};
 
 use host::{Ended, Host, SGCLAW, signal, step, wait_for};
+use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
 const ACK: &str = r#"{"type":"init_ack","version":"1.0","agent_id":"0b7e2a54-3c1d-4e8f-9a6b-5c4d3e2f1a0b","supported_actions":["click"]}"#;
@@ -272,7 +273,7 @@ fn a_signal_stops_the_session_in_order() {
     let agent: Vec<_> = agent.iter().map(String::as_str).collect();
     let child = host.command(&agent).spawn().unwrap();
     wait_for(&host.trace_path(), "Running");
-    signal(child.id(), "TERM");
+    signal(child.id(), Signal::SIGTERM);
     host.ended(child.wait_with_output().unwrap()).assert_stopped();
 }
 
@@ -294,9 +295,9 @@ fn a_policy_is_replaced_while_the_session_runs() {
     let child = host.command(&[SGCLAW, "agent", "--script", &script]).spawn().unwrap();
     wait_for(&host.trace_path(), "\"seq\":2,\"stage\":\"dispatched\"");
     host.file("policy.json", "{");
-    signal(child.id(), "HUP");
+    signal(child.id(), Signal::SIGHUP);
     host.file("policy.json", closed);
-    signal(child.id(), "HUP");
+    signal(child.id(), Signal::SIGHUP);
     let ended = host.ended(child.wait_with_output().unwrap());
     ended.assert_stopped();
     assert!(ended.stderr.contains("the old policy stays in force"), "{}", ended.stderr);

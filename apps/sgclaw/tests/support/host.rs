@@ -4,6 +4,8 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 pub const SGCLAW: &str = env!("CARGO_BIN_EXE_sgclaw");
@@ -173,10 +175,8 @@ pub fn wait_for(file: &Path, word: &str) {
     panic!("{word} did not come into {}", file.display());
 }
 
-pub fn signal(process: u32, name: &str) {
-    assert!(
-        Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status().unwrap().success()
-    );
+pub fn signal(process: u32, signal: Signal) {
+    kill(Pid::from_raw(process.cast_signed()), signal).unwrap();
     // Two signals of one kind may be told as one.
     std::thread::sleep(std::time::Duration::from_millis(100));
 }
