@@ -93,7 +93,14 @@ pub fn soak() -> Result<()> {
 fn checks() -> Result<()> {
     run(&["cargo", "fmt", "--all", "--check"])?;
     generate::generate(true)?;
-    run(&["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    run(&["cargo", "clippy", "--quiet", "--workspace", "--all-targets", "--", "-D", "warnings"])?;
+    // `--all-targets` leaves out what plain `cargo test` does not run.
+    let mut browser = vec!["cargo", "clippy", "--quiet", "--package", "sgclaw-cli"];
+    for target in BROWSER_TARGETS.iter().chain(&["browser_acceptance"]) {
+        browser.extend(["--test", target]);
+    }
+    browser.extend(["--", "-D", "warnings"]);
+    run(&browser)
 }
 
 /// The whole output of the test run is searched for the secrets that tests plant.

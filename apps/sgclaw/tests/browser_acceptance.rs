@@ -153,9 +153,7 @@ fn a_browser_that_dies_in_the_middle_fails_what_runs_and_leaves_no_process() {
     wait_for(&host.trace_path(), "\"seq\":2,\"stage\":\"dispatched\"");
     for browser in browsers_of(child.id()) {
         // Its whole group: the program on PATH is a script around the browser.
-        assert!(
-            Command::new("kill").args(["-KILL", "--", &format!("-{browser}")]).status().unwrap().success()
-        );
+        killpg(browser, Signal::SIGKILL).unwrap();
     }
     let ended = host.ended(child.wait_with_output().unwrap());
     ended.assert_stopped();

@@ -1,4 +1,5 @@
 //! A Chromium with an executor on it. Commands go through the host's checks first, as in a session.
+#![allow(clippy::print_stderr)]
 
 use std::sync::Arc;
 use std::time::{Duration, Instant};
