@@ -94,6 +94,35 @@ fn a_click_on_a_link_answers_after_the_commit() {
 }
 
 #[test]
+fn a_click_in_a_tab_that_the_page_opened_is_delivered() {
+    let mut browser = Browser::on("one");
+    let two = browser.page(
+        "<button id=b onclick=\"this.textContent='done'\">b</button><button id=q onclick=window.close()>q</button>",
+    );
+    let one = browser.page(&format!(
+        "<button onclick=\"window.open('{two}')\">open</button><a target=_blank rel=opener href='{two}'>tab</a>"
+    ));
+    for opener in ["button", "a"] {
+        ok(browser.act("navigate", json!({"url": one})));
+        let clicked = ok(browser.act("click", json!({"selector": opener})));
+        ok(browser.act("activateTab", json!({"tab_id": clicked["opened_tab"]})));
+        ok(browser.act("waitFor", json!({"selector": "#b"})));
+        assert_eq!(ok(browser.act("click", json!({"selector": "#b"}))), json!({}), "{opener}");
+        assert_eq!(browser.text("#b"), "done");
+        match browser.act("click", json!({"selector": "#q"})) {
+            Ok(_) => {}
+            Err((code, details)) => {
+                assert_eq!(
+                    (code.as_str(), &details["reason"]),
+                    ("CMD_EXECUTION_FAILED", &json!("tab_closed"))
+                );
+            }
+        }
+        assert_eq!(browser.text(opener), if opener == "a" { "tab" } else { "open" });
+    }
+}
+
+#[test]
 fn dialogs_are_dismissed_and_told() {
     let mut browser = Browser::on("<button onclick=\"this.textContent=confirm('sure?')\">go</button>");
     let clicked = ok(browser.act("click", json!({"selector": "button"})));
