@@ -276,3 +276,26 @@ fn navigate_gets_out_of_an_endless_script() {
     ok(browser.act("navigate", json!({"url": url})));
     assert_eq!(browser.text("p"), "back");
 }
+
+#[test]
+fn navigate_gets_out_of_an_endless_farewell() {
+    for (handler, name) in [
+        ("onbeforeunload=", "beforeunload"),
+        ("onunload=", "unload"),
+        ("onpagehide=", "pagehide"),
+        ("document.onvisibilitychange=", "visibilitychange"),
+    ] {
+        for host in ["127.0.0.1", "localhost"] {
+            // A page that nobody has touched is not asked before it is left.
+            let mut browser = Browser::on(&format!("<p>x</p><script>{handler}()=>{{for(;;);}}</script>"));
+            ok(browser.act("click", json!({"selector": "p"})));
+            let url = browser.page("<p>back</p>").replace("127.0.0.1", host);
+            browser.domain = host.to_owned();
+            let went = ok(browser.act("navigate", json!({"url": url, "timeout_ms": 3000})));
+            assert_eq!(went, json!({"url": url, "status": 200}), "{name} to {host}");
+            assert_eq!(browser.text("p"), "back", "{name} to {host}");
+            let tabs = ok(browser.act("listTabs", json!({})));
+            assert_eq!(tabs["tabs"].as_array().expect("tabs").len(), 1, "{name} to {host}");
+        }
+    }
+}
