@@ -328,6 +328,8 @@
       const failed = await api.check({ selector, needs });
       if (!failed.ok) return failed;
       const element = target;
+      // With the pointer locked, every mouse event goes to the element that holds it.
+      if (document.pointerLockElement) document.exitPointerLock();
       reveal(element, attempt);
       if (!await still(element)) return { reason: element.isConnected ? 'unstable' : 'not_found' };
       const again = await api.check({ selector, needs });

@@ -123,6 +123,18 @@ fn a_click_in_a_tab_that_the_page_opened_is_delivered() {
 }
 
 #[test]
+fn a_locked_pointer_is_let_go() {
+    let mut browser = Browser::on(
+        "<button id=l onclick=\"document.body.requestPointerLock().then(()=>this.textContent='locked')\">l</button>
+         <button id=b onclick=\"this.textContent='done'\">b</button>",
+    );
+    ok(browser.act("click", json!({"selector": "#l"})));
+    while browser.text("#l") != "locked" {}
+    ok(browser.act("click", json!({"selector": "#b", "timeout_ms": 3000})));
+    assert_eq!(browser.text("#b"), "done");
+}
+
+#[test]
 fn dialogs_are_dismissed_and_told() {
     let mut browser = Browser::on("<button onclick=\"this.textContent=confirm('sure?')\">go</button>");
     let clicked = ok(browser.act("click", json!({"selector": "button"})));
