@@ -374,6 +374,9 @@ impl State {
         let frame = text(params, "frameId").to_owned();
         let Some(tab) = self.tab_mut(&tab) else { return };
         match event {
+            "requestWillBeSent" if text(params, "type") == "Document" && frame == tab.id => {
+                tab.progress.asked = true;
+            }
             "responseReceived" if text(params, "type") == "Document" && frame == tab.id => {
                 let status = params.get("response").and_then(|r| r.get("status")).and_then(Value::as_integer);
                 tab.progress.response = status.map(|status| (request.to_owned(), status));

@@ -4,7 +4,9 @@
 (() => {
   // A symbol, because `<div id=...>` would shadow a plain global name in this world too.
   const KEY = Symbol.for('sgclaw');
-  if (globalThis[KEY]) return globalThis[KEY];
+  // A window that leaves its initial empty document for one of the same origin, as in a new tab, stays
+  // and so does this world, but the listeners are deaf from then on.
+  if (globalThis[KEY]?.document === document) return globalThis[KEY];
 
   const FRAMES = ['IFRAME', 'FRAME', 'OBJECT', 'EMBED'];
   const DATA_TYPES = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
@@ -307,6 +309,8 @@
   const multiLine = (element) => element instanceof HTMLTextAreaElement || element.isContentEditable;
 
   const api = {
+    document,
+
     // Attached, and in the states asked for. `needs`: visible, enabled, editable.
     async check({ selector, needs }) {
       const failed = lookUp(selector);
@@ -324,6 +328,8 @@
       const failed = await api.check({ selector, needs });
       if (!failed.ok) return failed;
       const element = target;
+      // With the pointer locked, every mouse event goes to the element that holds it.
+      if (document.pointerLockElement) document.exitPointerLock();
       reveal(element, attempt);
       if (!await still(element)) return { reason: element.isConnected ? 'unstable' : 'not_found' };
       const again = await api.check({ selector, needs });
@@ -558,6 +564,6 @@
       return { value, origin: self.origin, href: location.href, now: performance.now() };
     },
   };
-  Object.defineProperty(globalThis, KEY, { value: api });
+  Object.defineProperty(globalThis, KEY, { value: api, configurable: true });
   return api;
 })()

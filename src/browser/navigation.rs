@@ -19,6 +19,8 @@ pub(super) struct Progress {
     pub(super) url: String,
     /// The current document is an error page.
     pub(super) error_page: bool,
+    /// A document was requested since the command began to navigate.
+    pub(super) asked: bool,
     /// The loader and the status of the last response to a document request.
     pub(super) response: Option<(String, i64)>,
     /// The loader and the net error of the last document request that failed.

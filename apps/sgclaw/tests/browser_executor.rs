@@ -94,6 +94,47 @@ fn a_click_on_a_link_answers_after_the_commit() {
 }
 
 #[test]
+fn a_click_in_a_tab_that_the_page_opened_is_delivered() {
+    let mut browser = Browser::on("one");
+    let two = browser.page(
+        "<button id=b onclick=\"this.textContent='done'\">b</button><button id=q onclick=window.close()>q</button>",
+    );
+    let one = browser.page(&format!(
+        "<button onclick=\"window.open('{two}')\">open</button><a target=_blank rel=opener href='{two}'>tab</a>"
+    ));
+    for opener in ["button", "a"] {
+        ok(browser.act("navigate", json!({"url": one})));
+        let clicked = ok(browser.act("click", json!({"selector": opener})));
+        ok(browser.act("activateTab", json!({"tab_id": clicked["opened_tab"]})));
+        ok(browser.act("waitFor", json!({"selector": "#b"})));
+        assert_eq!(ok(browser.act("click", json!({"selector": "#b"}))), json!({}), "{opener}");
+        assert_eq!(browser.text("#b"), "done");
+        match browser.act("click", json!({"selector": "#q"})) {
+            Ok(_) => {}
+            Err((code, details)) => {
+                assert_eq!(
+                    (code.as_str(), &details["reason"]),
+                    ("CMD_EXECUTION_FAILED", &json!("tab_closed"))
+                );
+            }
+        }
+        assert_eq!(browser.text(opener), if opener == "a" { "tab" } else { "open" });
+    }
+}
+
+#[test]
+fn a_locked_pointer_is_let_go() {
+    let mut browser = Browser::on(
+        "<button id=l onclick=\"document.body.requestPointerLock().then(()=>this.textContent='locked')\">l</button>
+         <button id=b onclick=\"this.textContent='done'\">b</button>",
+    );
+    ok(browser.act("click", json!({"selector": "#l"})));
+    while browser.text("#l") != "locked" {}
+    ok(browser.act("click", json!({"selector": "#b", "timeout_ms": 3000})));
+    assert_eq!(browser.text("#b"), "done");
+}
+
+#[test]
 fn dialogs_are_dismissed_and_told() {
     let mut browser = Browser::on("<button onclick=\"this.textContent=confirm('sure?')\">go</button>");
     let clicked = ok(browser.act("click", json!({"selector": "button"})));
@@ -246,4 +287,27 @@ fn navigate_gets_out_of_an_endless_script() {
     let url = browser.page("<p>back</p>");
     ok(browser.act("navigate", json!({"url": url})));
     assert_eq!(browser.text("p"), "back");
+}
+
+#[test]
+fn navigate_gets_out_of_an_endless_farewell() {
+    for (handler, name) in [
+        ("onbeforeunload=", "beforeunload"),
+        ("onunload=", "unload"),
+        ("onpagehide=", "pagehide"),
+        ("document.onvisibilitychange=", "visibilitychange"),
+    ] {
+        for host in ["127.0.0.1", "localhost"] {
+            // A page that nobody has touched is not asked before it is left.
+            let mut browser = Browser::on(&format!("<p>x</p><script>{handler}()=>{{for(;;);}}</script>"));
+            ok(browser.act("click", json!({"selector": "p"})));
+            let url = browser.page("<p>back</p>").replace("127.0.0.1", host);
+            browser.domain = host.to_owned();
+            let went = ok(browser.act("navigate", json!({"url": url, "timeout_ms": 3000})));
+            assert_eq!(went, json!({"url": url, "status": 200}), "{name} to {host}");
+            assert_eq!(browser.text("p"), "back", "{name} to {host}");
+            let tabs = ok(browser.act("listTabs", json!({})));
+            assert_eq!(tabs["tabs"].as_array().expect("tabs").len(), 1, "{name} to {host}");
+        }
+    }
 }

@@ -9,6 +9,10 @@ use crate::{ErrorCode, Failure};
 /// How long a page may take to answer before it counts as stuck in a script. It is about to go away.
 const PATIENCE: Duration = Duration::from_millis(400);
 
+/// How long a page may hold a navigation up, in the handlers that say farewell to it, before it is
+/// left behind; and no more than a third of the time that the command has left.
+const FAREWELL: Duration = Duration::from_secs(3);
+
 /// How long a failed navigation's error page may take to show up.
 const ERROR_PAGE: Duration = Duration::from_millis(500);
 
@@ -40,10 +44,34 @@ impl Script {
         self.unstick().await?;
         // Again, with the newest policy: getting a page out of its script takes time.
         self.judge_target(&url)?;
+        if let Some(arrived) = self.go(&url, true).await? {
+            return Ok(arrived);
+        }
+        if self.now() >= self.soft_deadline() {
+            return Err(self.stop_navigation("timeout", "the page did not answer in time"));
+        }
+        self.end_page().await?;
+        self.judge_target(&url)?;
+        let arrived = self.go(&url, false).await?;
+        arrived.ok_or_else(|| self.stop_navigation("timeout", "the page did not answer in time"))
+    }
+
+    /// Navigates. `None` where the old page does not let the tab go; where `leave` is false it is given
+    /// all the time there is.
+    async fn go(&self, url: &str, leave: bool) -> Result<Option<Value>, Failure> {
         let session = self.begin_navigation()?;
         let before = self.counters();
-        let navigating = self.begin(&session, "Page.navigate", json!({ "url": url }));
-        let reply = match self.within(self.soft_deadline().since(self.now()), navigating).await {
+        let mut navigating = self.begin(&session, "Page.navigate", json!({ "url": url }));
+        let mut reply = self.within(self.farewell(leave), &mut navigating).await;
+        if reply.is_none() {
+            // The document is requested once the page has nothing against it, so now it is the server's
+            // turn.
+            if leave && !self.with(|state| tab_of_run(state).is_some_and(|tab| tab.progress.asked)) {
+                return Ok(None);
+            }
+            reply = self.within(self.soft_deadline().since(self.now()), navigating).await;
+        }
+        let reply = match reply {
             None => return Err(self.stop_navigation("timeout", "the page did not answer in time")),
             Some(Err(CallError::Refused(_))) => {
                 return Err(navigation_failed("network", "the browser does not navigate there"));
@@ -63,22 +91,27 @@ impl Script {
                 tab_of_run(state).is_none_or(|tab| tab.progress.within > before.within).then_some(())
             })
             .await;
-            return Ok(self.arrived(false));
+            return Ok(Some(self.arrived(false)));
         };
-        // An older navigation's late error page is told apart by its loader. A page that moves on by
-        // itself may have replaced the document before this was read.
+        // The response is there. An older navigation's late error page is told apart by its loader. A
+        // page that moves on by itself may have replaced the document before this was read.
         let committed = self
-            .until(self.soft_deadline(), |state| {
+            .until(self.now().after(self.farewell(leave)), |state| {
                 let progress = &tab_of_run(state)?.progress;
                 (progress.loader == loader || progress.commits > before.commits.saturating_add(1))
                     .then_some(())
             })
             .await;
         if committed.is_none() {
-            return Err(self.stop_navigation("timeout", "the page did not answer in time"));
+            return Ok(None);
         }
         self.wait_until().await?;
-        Ok(self.arrived(true))
+        Ok(Some(self.arrived(true)))
+    }
+
+    fn farewell(&self, leave: bool) -> Duration {
+        let left = self.soft_deadline().since(self.now());
+        if leave { FAREWELL.min(left.checked_div(3).unwrap_or_default()) } else { left }
     }
 
     pub(super) async fn reload(&self) -> Result<Value, Failure> {
@@ -164,6 +197,7 @@ impl Script {
             if let Some(tab) = state.run.as_ref().and_then(|run| run.tab.clone())
                 && let Some(tab) = state.tab_mut(&tab)
             {
+                tab.progress.asked = false;
                 tab.progress.response = None;
                 tab.progress.failure = None;
             }
@@ -330,6 +364,18 @@ impl Script {
             return Ok(());
         }
         self.replace_tab().await
+    }
+
+    /// Ends the renderer of a page that holds up its own navigation: what is said to the page is held
+    /// back until that is over, and a handler that was ended would run again for the next one.
+    async fn end_page(&self) -> Result<(), Failure> {
+        let session = self.any_session()?;
+        self.with(|state| state.send(Some(&session), "Page.crash", json!({})));
+        let soon = self.now().after(PATIENCE);
+        match self.until(soon, |state| tab_of_run(state).is_none_or(|tab| tab.crashed).then_some(())).await {
+            Some(()) => Ok(()),
+            None => self.replace_tab().await,
+        }
     }
 
     async fn replace_tab(&self) -> Result<(), Failure> {
