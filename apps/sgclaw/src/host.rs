@@ -155,6 +155,9 @@ pub fn start(
             return crashed(ErrorCode::InternalUnknown, format!("signals cannot be handled: {error}"));
         }
     };
+    if browser.browser != BrowserChoice::Memory {
+        observer.log("the browser is starting");
+    }
     let choice = &browser.browser;
     let (browser, page) = match Browser::start(
         choice,

@@ -1,6 +1,6 @@
 //! The small tools: canonicalize, sign, verify, errors, schema.
 
-use std::io::{Read, Write};
+use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::time::Instant;
 
@@ -144,7 +144,10 @@ pub fn verify(arguments: &VerifyArguments) -> Result<(), Exit> {
     let mut accepted = 0_u64;
     if arguments.stats {
         let mut best = f64::INFINITY;
-        for _ in 0..arguments.passes {
+        for pass in 1..=arguments.passes {
+            if std::io::stderr().is_terminal() {
+                log(format_args!("pass {pass} of {}", arguments.passes));
+            }
             (accepted, rejected) = (0, 0);
             let start = Instant::now();
             verifier.verify(&input, |_, _, verdict| {
