@@ -407,6 +407,7 @@ pub const REASONS: &[&str] = &[
     "not_editable",
     "not_multiple",
     "not_supported",
+    "script_failed",
     "tab_closed",
     "unknown_key",
     "download",
