@@ -568,13 +568,14 @@
       const element = target;
       if (!await still(element)) return { reason: 'unstable' };
       const box = call(element, 'getBoundingClientRect');
-      return { ok: true, x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height };
+      return { ok: true, x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height,
+        ratio: devicePixelRatio };
     },
 
     page() {
       const root = get(document, 'documentElement');
       return { ok: true, width: Math.max(get(root, 'scrollWidth'), innerWidth),
-        height: Math.max(get(root, 'scrollHeight'), innerHeight) };
+        height: Math.max(get(root, 'scrollHeight'), innerHeight), ratio: devicePixelRatio };
     },
 
     // Every answer says which document gave it and what its clock shows.
