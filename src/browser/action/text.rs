@@ -205,6 +205,9 @@ pub(super) fn key_event(key: &Key, down: bool, text: &str, modifiers: u64) -> Va
     };
     let mut event = json!({ "type": kind, "key": key.key, "code": key.code, "modifiers": modifiers,
         "windowsVirtualKeyCode": key.virtual_code, "nativeVirtualKeyCode": key.virtual_code });
+    if let Some(event) = event.as_object_mut().filter(|_| key.code.starts_with("Numpad")) {
+        event.insert("location".to_owned(), 3.into());
+    }
     if let Some(event) = event.as_object_mut().filter(|_| !text.is_empty()) {
         event.insert("text".to_owned(), text.into());
         event.insert("unmodifiedText".to_owned(), text.into());
