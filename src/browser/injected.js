@@ -10,6 +10,7 @@
   const DATA_TYPES = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
   const TEXT_TYPES = ['text', 'search', 'url', 'tel', 'email', 'password', 'number'];
   let target = null;
+  let field = null;
 
   // Form controls shadow the properties of their form by name, and images, forms and frames those of
   // the document, in this world too: `form.parentNode` may be an input. What may be a form, and the
@@ -320,6 +321,13 @@
     return active;
   };
 
+  const numeric = (text) => {
+    const probe = call(document, 'createElement', 'input');
+    probe.type = 'number';
+    probe.value = text;
+    return text === '' || probe.value !== '';
+  };
+
   const embeds = (element) => FRAMES.some((kind) => element instanceof kind);
   const multiLine = (element) => element instanceof HTMLTextAreaElement || get(element, 'isContentEditable');
 
@@ -407,6 +415,7 @@
       const isField = TEXT_TYPES.includes(type) || element instanceof HTMLTextAreaElement;
       if (!isField && !get(element, 'isContentEditable')) return { refused: 'not_editable' };
       if (!multiLine(element) && /[\r\n]/.test(text)) return { refused: 'newline_in_single_line' };
+      if (type === 'number' && !numeric((clear ? '' : element.value) + text)) return { refused: 'invalid_value' };
       arm('keys', until);
       reveal(element, 0);
       // Within a contenteditable region the region's host takes the focus.
@@ -418,17 +427,29 @@
         host = outer;
       }
       if (deepActive() !== host) call(host, 'focus', { preventScroll: true });
-      if (deepActive() !== host) return { reason: 'unstable' };
+      // A field that was rendered anew is looked up again; one that gives the focus away will do so
+      // each time.
+      if (deepActive() !== host) return get(host, 'isConnected') ? { refused: 'focus_lost' } : { reason: 'unstable' };
       const selection = getSelection();
-      if (region) {
+      if (clear && region) {
         selection.selectAllChildren(element);
-        if (clear) call(document, 'execCommand', 'delete'); else selection.collapseToEnd();
+        call(document, 'execCommand', 'delete');
       } else if (clear) {
         element.select();
         if (element.value !== '' || element.validity.badInput) call(document, 'execCommand', 'delete');
-      } else {
-        selection.modify('move', 'forward', 'documentboundary');
       }
+      // What the page does on focus may come a moment later, and move the caret.
+      await api.settle();
+      if (deepActive() !== host) return get(host, 'isConnected') ? { refused: 'focus_lost' } : { reason: 'unstable' };
+      if (!region) {
+        selection.modify('move', 'forward', 'documentboundary');
+      } else if (!clear) {
+        selection.selectAllChildren(element);
+        selection.collapseToEnd();
+      }
+      // The selection may have moved the focus: in design mode, from the root to the body.
+      field = region ? deepActive() : host;
+      if (!field || !pathOf(element).includes(field)) return { refused: 'focus_lost' };
       return { ok: true, multi_line: multiLine(element) };
     },
 
@@ -452,7 +473,9 @@
     keys() {
       const active = deepActive();
       const inner = active && embeds(active);
-      return { focused: call(document, 'hasFocus') && !inner, inner: Boolean(inner) };
+      // Whether the field that typing began in would still take it.
+      const lost = field === null || active !== field || call(field, 'matches', ':disabled') || readOnly(field);
+      return { focused: call(document, 'hasFocus') && !inner, inner: Boolean(inner), lost };
     },
     activeFrame: () => { const active = deepActive(); return active && embeds(active) ? active : null; },
 
