@@ -19,6 +19,8 @@ const HELD_BACK: Duration = Duration::from_millis(50);
 pub(super) enum CallError {
     /// The browser said no.
     Refused(String),
+    /// The injected script threw. What it threw is the page's to choose, so it is told to nobody.
+    Thrown,
     /// The document in which it ran is no more.
     ContextGone,
     /// The tab or frame is no more.
@@ -34,6 +36,10 @@ impl From<CallError> for Failure {
         match error {
             CallError::Refused(why) => {
                 Failure::new(ErrorCode::CmdExecutionFailed, format!("the browser refused: {why}"))
+            }
+            CallError::Thrown => {
+                Failure::new(ErrorCode::CmdExecutionFailed, "the page's document could not be examined")
+                    .with_reason("script_failed")
             }
             CallError::ContextGone => {
                 Failure::new(ErrorCode::CmdExecutionFailed, "the document went away meanwhile")

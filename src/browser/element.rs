@@ -66,6 +66,7 @@ pub(super) fn settled(answer: &Answer) -> Result<(), Halt> {
             "not_editable" => "the element takes no text",
             "newline_in_single_line" => "the field has one line and the text has more",
             "invalid_value" => "the field does not take this value",
+            "focus_lost" => "the field does not keep the focus",
             "not_a_select" => "the element is not a select element",
             "not_multiple" => "the select element takes exactly one option",
             _ => "the element cannot do this",

@@ -8,23 +8,33 @@
   // and so does this world, but the listeners are deaf from then on.
   if (globalThis[KEY]?.document === document) return globalThis[KEY];
 
-  const FRAMES = ['IFRAME', 'FRAME', 'OBJECT', 'EMBED'];
+  const FRAMES = [HTMLIFrameElement, HTMLFrameElement, HTMLObjectElement, HTMLEmbedElement];
   const DATA_TYPES = ['date', 'time', 'datetime-local', 'month', 'week', 'color', 'range'];
   const TEXT_TYPES = ['text', 'search', 'url', 'tel', 'email', 'password', 'number'];
   let target = null;
+  let field = null;
+
+  // Form controls shadow the properties of their form by name, and images, forms and frames those of
+  // the document, in this world too: `form.parentNode` may be an input. What may be a form, and the
+  // document, are therefore asked through their prototypes, which here are the browser's own.
+  const get = (node, name) => Reflect.get(Object.getPrototypeOf(node), name, node);
+  const call = (node, name, ...values) => Reflect.apply(get(node, name), node, values);
+  // Names in the page come before the window's methods of EventTarget.
+  const listenTo = EventTarget.prototype.addEventListener.bind(globalThis);
 
   // ---- finding --------------------------------------------------------------------------------
 
   // The parent in the tree as it is drawn: through slots and out of shadow roots.
   const parentOf = (node) => {
-    if (node.assignedSlot) return node.assignedSlot;
-    const parent = node.parentNode;
+    const slot = get(node, 'assignedSlot');
+    if (slot) return slot;
+    const parent = get(node, 'parentNode');
     return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
   };
 
   // The parent for descendant combinators: out of shadow roots, but not through slots.
   const lightParent = (node) => {
-    const parent = node.parentNode;
+    const parent = get(node, 'parentNode');
     return parent instanceof ShadowRoot ? parent.host : parent instanceof Element ? parent : null;
   };
 
@@ -54,19 +64,20 @@
 
   const matches = (element, steps) => {
     const last = steps.length - 1;
-    if (!element.matches(steps[last])) return false;
+    if (!call(element, 'matches', steps[last])) return false;
     let node = element;
     for (let i = last - 1; i >= 0; i--) {
-      do { node = lightParent(node); } while (node && !node.matches(steps[i]));
+      do { node = lightParent(node); } while (node && !call(node, 'matches', steps[i]));
       if (!node) return false;
     }
     return true;
   };
 
   const search = (root, list) => {
-    for (const element of root.querySelectorAll('*')) {
+    for (const element of call(root, 'querySelectorAll', '*')) {
       if (list.some((steps) => matches(element, steps))) return element;
-      const found = element.shadowRoot && search(element.shadowRoot, list);
+      const shadow = get(element, 'shadowRoot');
+      const found = shadow && search(shadow, list);
       if (found) return found;
     }
     return null;
@@ -74,9 +85,9 @@
 
   const find = (selector) => {
     // Throws where the selector is not CSS, whatever the page holds.
-    const plain = document.querySelector(selector);
-    for (const element of document.querySelectorAll('*')) {
-      if (!element.shadowRoot) continue;
+    const plain = call(document, 'querySelector', selector);
+    for (const element of call(document, 'querySelectorAll', '*')) {
+      if (!get(element, 'shadowRoot')) continue;
       const list = split(selector);
       try {
         return search(document, list);
@@ -101,20 +112,20 @@
   // ---- states ---------------------------------------------------------------------------------
 
   const visible = (element) => {
-    if (element.nodeName === 'OPTION' || element.nodeName === 'OPTGROUP') {
+    if (element instanceof HTMLOptionElement || element instanceof HTMLOptGroupElement) {
       const select = element.closest('select');
       if (select) return visible(select);
     }
     if (getComputedStyle(element).display === 'contents') {
-      for (const child of (element.shadowRoot ?? element).childNodes) {
+      for (const child of get(get(element, 'shadowRoot') ?? element, 'childNodes')) {
         if (child instanceof Element && visible(child)) return true;
         if (child instanceof Text && boxes(child).length > 0
             && getComputedStyle(element).visibility === 'visible') return true;
       }
       return false;
     }
-    if (!element.checkVisibility({ visibilityProperty: true })) return false;
-    const box = element.getBoundingClientRect();
+    if (!call(element, 'checkVisibility', { visibilityProperty: true })) return false;
+    const box = call(element, 'getBoundingClientRect');
     return box.width > 0 && box.height > 0;
   };
 
@@ -122,10 +133,10 @@
   const controlOf = (element) => (element instanceof HTMLLabelElement && element.control) || element;
 
   const disabled = (element) => {
-    const control = element.closest('button, input, select, textarea, option, optgroup');
-    if (controlOf(element).matches(':disabled') || control?.matches(':disabled')) return true;
+    const control = call(element, 'closest', 'button, input, select, textarea, option, optgroup');
+    if (call(controlOf(element), 'matches', ':disabled') || control?.matches(':disabled')) return true;
     for (let node = element; node; node = parentOf(node)) {
-      const stated = node.getAttribute('aria-disabled');
+      const stated = call(node, 'getAttribute', 'aria-disabled');
       if (stated === 'true') return true;
       if (stated === 'false') return false;
     }
@@ -134,14 +145,14 @@
 
   const inert = (element) => {
     const path = pathOf(element);
-    if (path.some((node) => node.inert)) return true;
+    if (path.some((node) => get(node, 'inert'))) return true;
     // A modal dialog makes everything outside it inert.
-    const modal = document.querySelectorAll('dialog:modal');
+    const modal = call(document, 'querySelectorAll', 'dialog:modal');
     return modal.length > 0 && !path.some((node) => [...modal].includes(node));
   };
 
   const readOnly = (element) =>
-    element.readOnly === true || element.getAttribute('aria-readonly') === 'true';
+    element.readOnly === true || call(element, 'getAttribute', 'aria-readonly') === 'true';
 
   // Whether a frame was drawn in time; a page that waits for its style sheets draws none. The timers
   // of this world are the browser's own.
@@ -151,9 +162,9 @@
   });
 
   const boxes = (node) => {
-    let list = node instanceof Element ? [...node.getClientRects()] : [];
+    let list = node instanceof Element ? [...call(node, 'getClientRects')] : [];
     if (!list.some((box) => box.width > 0 && box.height > 0)) {
-      const range = document.createRange();
+      const range = call(document, 'createRange');
       if (node instanceof Element) range.selectNodeContents(node); else range.selectNode(node);
       list = [...range.getClientRects()];
     }
@@ -161,7 +172,7 @@
   };
 
   const outline = (element) => {
-    const box = element.getBoundingClientRect();
+    const box = call(element, 'getBoundingClientRect');
     if (box.width || box.height) return [box.x, box.y, box.width, box.height].join();
     return boxes(element).map((part) => [part.x, part.y, part.width, part.height].join()).join(';');
   };
@@ -171,7 +182,7 @@
     if (!await frame(1000)) return false;
     const second = outline(element);
     if (first !== second || !await frame(1000)) return false;
-    return element.isConnected && outline(element) === second;
+    return get(element, 'isConnected') && outline(element) === second;
   };
 
   // Sticky headers cover what "nearest" brings into view, so later attempts align in other ways.
@@ -179,17 +190,19 @@
   const reveal = (element, attempt) => {
     const block = ALIGNMENTS[attempt % ALIGNMENTS.length];
     const scrolled = getComputedStyle(element).display === 'contents'
-      ? element.firstElementChild ?? element.parentElement ?? element : element;
-    scrolled.scrollIntoView({ block, inline: attempt === 0 ? 'nearest' : 'center', behavior: 'instant' });
+      ? get(element, 'firstElementChild') ?? get(element, 'parentElement') ?? element : element;
+    const inline = attempt === 0 ? 'nearest' : 'center';
+    call(scrolled, 'scrollIntoView', { block, inline, behavior: 'instant' });
   };
 
   // ---- hit testing ----------------------------------------------------------------------------
 
   const hitAt = (x, y) => {
-    let hit = document.elementFromPoint(x, y);
-    while (hit?.shadowRoot) {
-      const inner = hit.shadowRoot.elementFromPoint(x, y);
-      if (!inner || inner === hit || !hit.shadowRoot.contains(inner)) break;
+    let hit = call(document, 'elementFromPoint', x, y);
+    while (hit) {
+      const shadow = get(hit, 'shadowRoot');
+      const inner = shadow?.elementFromPoint(x, y);
+      if (!inner || inner === hit || !shadow.contains(inner)) break;
       hit = inner;
     }
     return hit;
@@ -267,8 +280,8 @@
   const KEYS = ['keydown', 'keypress', 'keyup', 'beforeinput'];
   // Again at each use: `document.open()` takes all listeners away; adding one twice does nothing.
   const listen = () => {
-    for (const type of MOUSE) addEventListener(type, onMouse, { capture: true, passive: false });
-    for (const type of KEYS) addEventListener(type, onKey, { capture: true });
+    for (const type of MOUSE) listenTo(type, onMouse, { capture: true, passive: false });
+    for (const type of KEYS) listenTo(type, onKey, { capture: true });
   };
   const arm = (kind, until, element = null) => {
     listen();
@@ -301,12 +314,24 @@
   };
 
   const deepActive = () => {
-    let active = document.activeElement;
-    while (active?.shadowRoot?.activeElement) active = active.shadowRoot.activeElement;
+    let active = get(document, 'activeElement');
+    while (active) {
+      const inner = get(active, 'shadowRoot')?.activeElement;
+      if (!inner) break;
+      active = inner;
+    }
     return active;
   };
 
-  const multiLine = (element) => element instanceof HTMLTextAreaElement || element.isContentEditable;
+  const numeric = (text) => {
+    const probe = call(document, 'createElement', 'input');
+    probe.type = 'number';
+    probe.value = text;
+    return text === '' || probe.value !== '';
+  };
+
+  const embeds = (element) => FRAMES.some((kind) => element instanceof kind);
+  const multiLine = (element) => element instanceof HTMLTextAreaElement || get(element, 'isContentEditable');
 
   const api = {
     document,
@@ -331,7 +356,7 @@
       // With the pointer locked, every mouse event goes to the element that holds it.
       if (document.pointerLockElement) document.exitPointerLock();
       reveal(element, attempt);
-      if (!await still(element)) return { reason: element.isConnected ? 'unstable' : 'not_found' };
+      if (!await still(element)) return { reason: get(element, 'isConnected') ? 'unstable' : 'not_found' };
       const again = await api.check({ selector, needs });
       if (!again.ok) return again;
       if (target !== element) return { reason: 'unstable' };
@@ -342,7 +367,7 @@
         if (!hit || !reaches(element, pathOf(hit))) continue;
         if (press) arm('mouse', until, element);
         return { ok: true, x, y, width: innerWidth, height: innerHeight,
-          embeds: FRAMES.includes(element.nodeName) };
+          embeds: embeds(element) };
       }
       return { reason: 'covered' };
     },
@@ -366,11 +391,11 @@
     // The frame element itself; the executor asks the browser which document it holds.
     owner(selector) {
       lookUp(selector);
-      return target && FRAMES.includes(target.nodeName) ? target : null;
+      return target && embeds(target) ? target : null;
     },
 
     revealOwner({ attempt }) {
-      if (!target?.isConnected) return { reason: 'not_found' };
+      if (!target || !get(target, 'isConnected')) return { reason: 'not_found' };
       if (!visible(target)) return { reason: 'hidden' };
       if (inert(target)) return { reason: 'inert' };
       reveal(target, attempt);
@@ -394,26 +419,43 @@
       const type = element instanceof HTMLInputElement ? element.type : '';
       if (DATA_TYPES.includes(type)) return api.setData(element, type, text);
       const isField = TEXT_TYPES.includes(type) || element instanceof HTMLTextAreaElement;
-      if (!isField && !element.isContentEditable) return { refused: 'not_editable' };
+      if (!isField && !get(element, 'isContentEditable')) return { refused: 'not_editable' };
       if (!multiLine(element) && /[\r\n]/.test(text)) return { refused: 'newline_in_single_line' };
+      if (type === 'number' && !numeric((clear ? '' : element.value) + text)) return { refused: 'invalid_value' };
       arm('keys', until);
       reveal(element, 0);
       // Within a contenteditable region the region's host takes the focus.
-      const region = element.isContentEditable && !isField;
+      const region = get(element, 'isContentEditable') && !isField;
       let host = element;
-      while (region && host.parentElement?.isContentEditable) host = host.parentElement;
-      if (deepActive() !== host) host.focus({ preventScroll: true });
-      if (deepActive() !== host) return { reason: 'unstable' };
+      while (region) {
+        const outer = get(host, 'parentElement');
+        if (!outer || !get(outer, 'isContentEditable')) break;
+        host = outer;
+      }
+      if (deepActive() !== host) call(host, 'focus', { preventScroll: true });
+      // A field that was rendered anew is looked up again; one that gives the focus away will do so
+      // each time.
+      if (deepActive() !== host) return get(host, 'isConnected') ? { refused: 'focus_lost' } : { reason: 'unstable' };
       const selection = getSelection();
-      if (region) {
+      if (clear && region) {
         selection.selectAllChildren(element);
-        if (clear) document.execCommand('delete'); else selection.collapseToEnd();
+        call(document, 'execCommand', 'delete');
       } else if (clear) {
         element.select();
-        if (element.value !== '' || element.validity.badInput) document.execCommand('delete');
-      } else {
-        selection.modify('move', 'forward', 'documentboundary');
+        if (element.value !== '' || element.validity.badInput) call(document, 'execCommand', 'delete');
       }
+      // What the page does on focus may come a moment later, and move the caret.
+      await api.settle();
+      if (deepActive() !== host) return get(host, 'isConnected') ? { refused: 'focus_lost' } : { reason: 'unstable' };
+      if (!region) {
+        selection.modify('move', 'forward', 'documentboundary');
+      } else if (!clear) {
+        selection.selectAllChildren(element);
+        selection.collapseToEnd();
+      }
+      // The selection may have moved the focus: in design mode, from the root to the body.
+      field = region ? deepActive() : host;
+      if (!field || !pathOf(element).includes(field)) return { refused: 'focus_lost' };
       return { ok: true, multi_line: multiLine(element) };
     },
 
@@ -436,10 +478,12 @@
     // Where the next key would go, seen from this document.
     keys() {
       const active = deepActive();
-      const inner = active && FRAMES.includes(active.nodeName);
-      return { focused: document.hasFocus() && !inner, inner: Boolean(inner) };
+      const inner = active && embeds(active);
+      // Whether the field that typing began in would still take it.
+      const lost = field === null || active !== field || call(field, 'matches', ':disabled') || readOnly(field);
+      return { focused: call(document, 'hasFocus') && !inner, inner: Boolean(inner), lost };
     },
-    activeFrame: () => { const active = deepActive(); return active && FRAMES.includes(active.nodeName) ? active : null; },
+    activeFrame: () => { const active = deepActive(); return active && embeds(active) ? active : null; },
 
     async focus({ selector, until }) {
       const failed = await api.check({ selector, needs: ['visible', 'enabled'] });
@@ -448,14 +492,15 @@
       arm('keys', until);
       const element = controlOf(target);
       reveal(element, 0);
-      if (deepActive() !== element) element.focus({ preventScroll: true });
+      if (deepActive() !== element) call(element, 'focus', { preventScroll: true });
       return { ok: true };
     },
 
     submitForm({ until }) {
       if (performance.now() > until) return { ok: false };
-      const form = deepActive()?.form;
-      if (form) form.requestSubmit();
+      const active = deepActive();
+      const form = active && get(active, 'form');
+      if (form) call(form, 'requestSubmit');
       return { ok: Boolean(form) };
     },
 
@@ -498,14 +543,14 @@
       const failed = lookUp(selector);
       if (failed) return failed;
       const field = target instanceof HTMLInputElement || target instanceof HTMLTextAreaElement;
-      const text = field ? '' : target instanceof HTMLElement ? target.innerText : target.textContent;
+      const text = field ? '' : get(target, target instanceof HTMLElement ? 'innerText' : 'textContent');
       return { ok: true, ...cut(text, most, bytes) };
     },
 
     html({ selector, outer, most, bytes }) {
       const failed = lookUp(selector);
       if (failed) return failed;
-      return { ok: true, ...cut(outer ? target.outerHTML : target.innerHTML, most, bytes) };
+      return { ok: true, ...cut(get(target, outer ? 'outerHTML' : 'innerHTML'), most, bytes) };
     },
 
     attribute({ selector, name, bytes }) {
@@ -516,7 +561,7 @@
       if (lower === 'value' && target instanceof HTMLInputElement && target.type === 'password') return { secret: true };
       if (lower === 'value' && typeof target.value === 'string') value = target.value;
       else if (lower === 'checked' && typeof target.checked === 'boolean') value = String(target.checked);
-      else value = target.getAttribute(name);
+      else value = call(target, 'getAttribute', name);
       if (value === null || value === undefined) return { ok: true, value: null };
       const { text, truncated } = cut(value, Infinity, bytes);
       return truncated ? { large: true } : { ok: true, value: text };
@@ -551,12 +596,16 @@
       reveal(target, 0);
       const element = target;
       if (!await still(element)) return { reason: 'unstable' };
-      const box = element.getBoundingClientRect();
-      return { ok: true, x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height };
+      const box = call(element, 'getBoundingClientRect');
+      return { ok: true, x: box.x + scrollX, y: box.y + scrollY, width: box.width, height: box.height,
+        ratio: devicePixelRatio };
     },
 
-    page: () => ({ ok: true, width: Math.max(document.documentElement.scrollWidth, innerWidth),
-      height: Math.max(document.documentElement.scrollHeight, innerHeight) }),
+    page() {
+      const root = get(document, 'documentElement');
+      return { ok: true, width: Math.max(get(root, 'scrollWidth'), innerWidth),
+        height: Math.max(get(root, 'scrollHeight'), innerHeight), ratio: devicePixelRatio };
+    },
 
     // Every answer says which document gave it and what its clock shows.
     async answer(name, parameters) {

@@ -60,6 +60,7 @@ const NAMED: &[(&str, &str, u32)] = &[
     ("Control", "ControlLeft", 17),
     ("Meta", "MetaLeft", 91),
     ("Shift", "ShiftLeft", 16),
+    ("AltGraph", "AltRight", 225),
     ("F1", "F1", 112),
     ("F2", "F2", 113),
     ("F3", "F3", 114),
@@ -72,6 +73,18 @@ const NAMED: &[(&str, &str, u32)] = &[
     ("F10", "F10", 121),
     ("F11", "F11", 122),
     ("F12", "F12", 123),
+    ("F13", "F13", 124),
+    ("F14", "F14", 125),
+    ("F15", "F15", 126),
+    ("F16", "F16", 127),
+    ("F17", "F17", 128),
+    ("F18", "F18", 129),
+    ("F19", "F19", 130),
+    ("F20", "F20", 131),
+    ("F21", "F21", 132),
+    ("F22", "F22", 133),
+    ("F23", "F23", 134),
+    ("F24", "F24", 135),
 ];
 
 impl Key {
@@ -98,20 +111,51 @@ impl Key {
             self.key = if shift { self.key.to_ascii_uppercase() } else { self.key.to_ascii_lowercase() };
             self.text.clone_from(&self.key);
             self.shifted = shift;
+        } else if shift
+            && let Some((_, upper, ..)) = PUNCTUATION.iter().find(|(.., code, _)| *code == self.code)
+        {
+            self.key = (*upper).into();
+            self.text.clone_from(&self.key);
         }
         self
     }
 
-    /// The key with that name: a name of `KeyboardEvent.key`, `Space`, or the one character it types.
+    /// The key that has that name in `KeyboardEvent.code`, among those that type something.
+    fn coded(code: &str) -> Option<Key> {
+        if let Some((plain, ..)) = PUNCTUATION.iter().find(|(.., known, _)| *known == code) {
+            return Key::typing(*plain);
+        }
+        let one = |prefix: &str| {
+            let mut rest = code.strip_prefix(prefix)?.chars();
+            rest.next().filter(|_| rest.next().is_none())
+        };
+        if let Some(letter) = one("Key").filter(char::is_ascii_uppercase) {
+            return Key::typing(letter.to_ascii_lowercase());
+        }
+        // As with NumLock on.
+        let digit = one("Numpad")?.to_digit(10)?;
+        let text = digit.to_string();
+        Some(Key {
+            key: text.clone(),
+            code: code.to_owned(),
+            virtual_code: digit.saturating_add(96),
+            text,
+            shifted: false,
+        })
+    }
+
+    /// The key with that name: a name of `KeyboardEvent.key` or `KeyboardEvent.code`, or the one
+    /// character it types.
     pub(super) fn named(name: &str) -> Option<Key> {
-        if name == "Space" {
-            return Key::typing(' ');
+        if let Some(key) = Key::coded(name) {
+            return Some(key);
         }
         let mut characters = name.chars();
         if let (Some(one), None) = (characters.next(), characters.next()) {
             return if one == '\n' { None } else { Key::typing(one) };
         }
-        let (key, code, virtual_code) = NAMED.iter().find(|(known, ..)| *known == name)?;
+        let (key, code, virtual_code) =
+            NAMED.iter().find(|(known, code, _)| *known == name || *code == name)?;
         let text = if name == "Enter" { "\r" } else { "" };
         Some(Key {
             key: (*key).to_owned(),
@@ -131,7 +175,11 @@ pub(super) fn chord(text: &str) -> Option<(Vec<&str>, &str)> {
         Some(before) => (before.strip_suffix('+')?, "+"),
         None => text.rsplit_once('+').unwrap_or(("", text)),
     };
-    let names: Vec<&str> = if modifiers.is_empty() { Vec::new() } else { modifiers.split('+').collect() };
+    // The browser runs on the same system as this.
+    let control_or_meta = if cfg!(target_os = "macos") { "Meta" } else { "Control" };
+    let known = |name| if name == "ControlOrMeta" { control_or_meta } else { name };
+    let names: Vec<&str> =
+        if modifiers.is_empty() { Vec::new() } else { modifiers.split('+').map(known).collect() };
     names.iter().all(|name| matches!(*name, "Alt" | "Control" | "Meta" | "Shift")).then_some((names, key))
 }
 
@@ -163,10 +211,29 @@ mod tests {
     }
 
     #[test]
+    fn shift_in_a_chord_gives_the_shifted_character() {
+        for (plain, shifted) in [('1', '!'), ('/', '?'), ('a', 'A'), ('A', 'A'), ('!', '!'), (' ', ' ')] {
+            let key = Key::typing(plain).expect("a key").in_chord(true);
+            assert_eq!((key.key, key.text), (shifted.to_string(), shifted.to_string()));
+        }
+    }
+
+    #[test]
     fn names_of_keys_are_those_of_the_dom() {
         assert_eq!(Key::named("Enter").map(|key| key.text), Some("\r".to_owned()));
         assert_eq!(Key::named("Space").map(|key| key.code), Some("Space".to_owned()));
         assert_eq!(Key::named("F5").map(|key| key.virtual_code), Some(116));
+        assert_eq!(Key::named("F24").map(|key| key.virtual_code), Some(135));
+        assert_eq!(Key::named("ShiftLeft").map(|key| key.key), Some("Shift".to_owned()));
+        assert_eq!(Key::named("KeyA"), Key::typing('a'));
+        assert_eq!(Key::named("Digit1"), Key::typing('1'));
+        assert_eq!(
+            Key::named("Numpad7").map(|key| (key.text, key.virtual_code)),
+            Some(("7".to_owned(), 103))
+        );
+        for nonsense in ["Keya", "KeyAB", "Key", "Numpad", "Numpad12", "Numpadx"] {
+            assert_eq!(Key::named(nonsense), None);
+        }
         assert_eq!(Key::named("Nonsense"), None);
         assert_eq!(Key::named(""), None);
     }

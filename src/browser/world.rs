@@ -82,6 +82,12 @@ impl Script {
         Ok(world)
     }
 
+    /// A call that runs script in a world.
+    async fn evaluated(&self, world: &World, method: &str, params: Value) -> Result<Value, CallError> {
+        let reply = self.call_in(&world.session, world.context, method, params).await?;
+        if reply.get("exceptionDetails").is_some() { Err(CallError::Thrown) } else { Ok(reply) }
+    }
+
     async fn invoke(&self, world: &World, name: &str, params: Value) -> Result<Value, CallError> {
         let params = json!({
             "objectId": world.api,
@@ -90,13 +96,7 @@ impl Script {
             "returnByValue": true,
             "awaitPromise": true,
         });
-        let mut reply = self.call_in(&world.session, world.context, "Runtime.callFunctionOn", params).await?;
-        if let Some(thrown) = reply.get("exceptionDetails") {
-            let why = thrown.pointer("/exception/description").or_else(|| thrown.get("text"));
-            let why: String =
-                why.and_then(Value::as_str).unwrap_or("an exception").chars().take(200).collect();
-            return Err(CallError::Refused(format!("{name}: {why}")));
-        }
+        let mut reply = self.evaluated(world, "Runtime.callFunctionOn", params).await?;
         Ok(reply.pointer_mut("/result/value").map(Value::take).unwrap_or_default())
     }
 
@@ -130,7 +130,7 @@ impl Script {
                 run.cleanup.push(release);
             }
         });
-        let reply = self.call_in(&world.session, world.context, "Runtime.callFunctionOn", params).await?;
+        let reply = self.evaluated(world, "Runtime.callFunctionOn", params).await?;
         let Some(object) = reply.pointer("/result/objectId").and_then(Value::as_str) else { return Ok(None) };
         let node = self
             .call_in(&world.session, world.context, "DOM.describeNode", json!({ "objectId": object }))

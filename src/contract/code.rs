@@ -399,6 +399,7 @@ struct Row {
 /// Every `details.reason` of a failure (contract section 8).
 pub const REASONS: &[&str] = &[
     "document_changed",
+    "focus_lost",
     "invalid_value",
     "newline_in_single_line",
     "no_such_tab",
@@ -407,6 +408,7 @@ pub const REASONS: &[&str] = &[
     "not_editable",
     "not_multiple",
     "not_supported",
+    "script_failed",
     "tab_closed",
     "unknown_key",
     "download",

@@ -4,6 +4,12 @@ use crate::browser::call::Script;
 use crate::browser::image;
 use crate::{ErrorCode, Failure};
 
+/// Chromium draws nothing beyond its textures' 16,384 pixels a side; a page that large costs it the
+/// process that draws, and the page its canvases.
+const MAX_SIDE: f64 = 16_384.0;
+/// Pixels of a picture; 256 MiB while it is drawn.
+const MAX_PIXELS: f64 = 67_108_864.0;
+
 impl Script {
     pub(super) async fn screenshot(&self) -> Result<Value, Failure> {
         let format = self.job.text("format").unwrap_or("png");
@@ -16,6 +22,14 @@ impl Script {
         let (place, area) = self.ask_patiently(name, |_| json!({ "selector": self.job.selector() })).await?;
         if let Some(params) = params.as_object_mut() {
             if beyond {
+                let ratio = area.number("ratio");
+                let (width, height) = (area.number("width") * ratio, area.number("height") * ratio);
+                if width > MAX_SIDE || height > MAX_SIDE || width * height > MAX_PIXELS {
+                    return Err(Failure::new(
+                        ErrorCode::CmdResultTooLarge,
+                        format!("the picture would be {width:.0} by {height:.0} pixels"),
+                    ));
+                }
                 params.insert("captureBeyondViewport".to_owned(), true.into());
                 let clip = json!({ "x": area.number("x"), "y": area.number("y"), "width": area.number("width"),
                     "height": area.number("height"), "scale": 1 });

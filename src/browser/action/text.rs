@@ -67,13 +67,14 @@ impl Script {
             if typed > 0 && !delay.is_zero() {
                 self.sleep(delay).await;
             }
-            self.check_keyboard(Some(&place)).await.map_err(|failure| left_over(failure, typed))?;
-            self.strike(&stroke).await.map_err(|failure| left_over(failure, typed))?;
+            self.check_field(&place).await.map_err(|failure| left_over(failure, typed))?;
+            // What was sent counts even where no answer comes: it may have arrived.
             typed = typed.saturating_add(stroke.characters());
             self.note_typed(typed);
+            self.strike(&stroke).await.map_err(|failure| left_over(failure, typed))?;
         }
         if self.job.flag("submit") {
-            self.check_keyboard(Some(&place)).await.map_err(|failure| left_over(failure, typed))?;
+            self.check_field(&place).await.map_err(|failure| left_over(failure, typed))?;
             self.submit(&place, multi_line).await.map_err(|failure| left_over(failure, typed))?;
         }
         let outcome = self.aftermath(mark).await;
@@ -103,13 +104,33 @@ impl Script {
         Ok((place, multi_line))
     }
 
-    /// Checks the document that the next key would go to. `place` is where typing began: keys do not
+    /// Checks that the next key would go to the field that typing began in.
+    async fn check_field(&self, place: &Place) -> Result<(), Failure> {
+        // Where the keys go to another document, its domain is told first.
+        if self.check_keyboard(Some(place)).await? {
+            return Err(Failure::new(
+                ErrorCode::CmdExecutionFailed,
+                "the field lost the focus or stopped taking text",
+            )
+            .with_reason("focus_lost"));
+        }
+        Ok(())
+    }
+
+    /// Checks the document that the next key would go to; whether the field that typing began in has
+    /// lost it. `place` is where typing began: keys do not
     /// follow into a document that took its place.
-    pub(super) async fn check_keyboard(&self, place: Option<&Place>) -> Result<(), Failure> {
+    pub(super) async fn check_keyboard(&self, place: Option<&Place>) -> Result<bool, Failure> {
         if let Some(place) = place {
             match self.ask(&place.world, "keys", json!({})).await {
-                Ok(answer) if answer.flag("focused") => return self.judge(&answer, place.is_top()),
-                Ok(_) => return self.judge_focus().await,
+                Ok(answer) => {
+                    if answer.flag("focused") {
+                        self.judge(&answer, place.is_top())?;
+                    } else {
+                        self.judge_focus().await?;
+                    }
+                    return Ok(answer.flag("lost"));
+                }
                 Err(CallError::ContextGone | CallError::Detached) => {
                     // Another document: a domain that changed is told first.
                     self.judge_focus().await?;
@@ -118,7 +139,7 @@ impl Script {
                 Err(error) => return Err(error.into()),
             }
         }
-        self.judge_focus().await
+        self.judge_focus().await.map(|()| false)
     }
 
     /// Follows the focus from the top document inwards and checks where it ends.
@@ -205,6 +226,9 @@ pub(super) fn key_event(key: &Key, down: bool, text: &str, modifiers: u64) -> Va
     };
     let mut event = json!({ "type": kind, "key": key.key, "code": key.code, "modifiers": modifiers,
         "windowsVirtualKeyCode": key.virtual_code, "nativeVirtualKeyCode": key.virtual_code });
+    if let Some(event) = event.as_object_mut().filter(|_| key.code.starts_with("Numpad")) {
+        event.insert("location".to_owned(), 3.into());
+    }
     if let Some(event) = event.as_object_mut().filter(|_| !text.is_empty()) {
         event.insert("text".to_owned(), text.into());
         event.insert("unmodifiedText".to_owned(), text.into());
