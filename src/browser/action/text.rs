@@ -118,8 +118,7 @@ impl Script {
     }
 
     /// Checks the document that the next key would go to; whether the field that typing began in has
-    /// lost it. `place` is where typing began: keys do not
-    /// follow into a document that took its place.
+    /// lost it. `place` is where typing began: keys do not follow into a document that took its place.
     pub(super) async fn check_keyboard(&self, place: Option<&Place>) -> Result<bool, Failure> {
         if let Some(place) = place {
             match self.ask(&place.world, "keys", json!({})).await {
