@@ -210,9 +210,9 @@ impl Browser {
             while let Some(message) = executor.poll_message() {
                 chromium.queue(message);
             }
-            let wrote = chromium.flush();
+            chromium.flush();
             let read = chromium.read_messages();
-            if wrote.is_err() || read.is_err() {
+            if read.is_err() {
                 chromium.close();
             }
             for message in read.iter().flatten() {

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::ffi::OsString;
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::DirBuilderExt;
 use std::os::unix::process::CommandExt;
@@ -12,11 +12,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 use command_fds::{CommandFdExt, FdMapping};
-use nix::fcntl::{FcntlArg, OFlag, fcntl};
+use nix::fcntl::OFlag;
 use nix::sys::signal::{Signal, killpg};
 use nix::unistd::{Pid, pipe2};
 
-use crate::platform;
+use crate::platform::{self, ReadOutcome, WriteOutcome};
 
 /// A longer message of the browser means that something has gone wrong there.
 const MAX_MESSAGE: usize = 256 * 1024 * 1024;
@@ -152,8 +152,8 @@ impl Chromium {
         // Close-on-exec, so that no other child of ours holds the pipe open.
         let (commands, writer) = pipe2(OFlag::O_CLOEXEC)?;
         let (reader, messages) = pipe2(OFlag::O_CLOEXEC)?;
-        fcntl(&writer, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
-        fcntl(&reader, FcntlArg::F_SETFL(OFlag::O_NONBLOCK))?;
+        platform::set_nonblocking(writer.as_fd())?;
+        platform::set_nonblocking(reader.as_fd())?;
         let mut data = OsString::from("--user-data-dir=");
         data.push(&profile.path);
         let mut command = Command::new(program);
@@ -204,30 +204,28 @@ impl Chromium {
     /// After an empty answer ask [`Self::has_ended`].
     ///
     /// # Errors
-    /// Those of the pipe, and a message above 256 MiB.
+    /// A message above 256 MiB.
     pub fn read_messages(&mut self) -> io::Result<Vec<Vec<u8>>> {
         let mut chunk = vec![0; 64 * 1024];
         let mut total: usize = 0;
         while total < MAX_READ && !self.ended {
-            match self.reader.read(&mut chunk) {
-                Ok(0) => self.ended = true,
-                Ok(length) => {
+            match platform::read(&mut self.reader, &mut chunk) {
+                ReadOutcome::Data(length) => {
                     total = total.saturating_add(length);
-                    self.read.extend(chunk.iter().take(length));
+                    self.read.extend_from_slice(chunk.get(..length).unwrap_or_default());
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
+                ReadOutcome::WouldBlock => break,
+                ReadOutcome::End => self.ended = true,
             }
         }
         let mut messages = Vec::new();
-        while let Some(end) = self.read.iter().skip(self.scanned).position(|byte| *byte == 0) {
-            let end = self.scanned.saturating_add(end);
+        let unseen = self.read.get(self.scanned..).unwrap_or_default();
+        if let Some(last) = unseen.iter().rposition(|byte| *byte == 0) {
+            let end = self.scanned.saturating_add(last);
             let rest = self.read.split_off(end.saturating_add(1));
-            let mut message = std::mem::replace(&mut self.read, rest);
-            message.pop();
-            messages.push(message);
-            self.scanned = 0;
+            let mut whole = std::mem::replace(&mut self.read, rest);
+            whole.truncate(end);
+            messages.extend(whole.split(|byte| *byte == 0).map(<[u8]>::to_vec));
         }
         self.scanned = self.read.len();
         if self.read.len() > MAX_MESSAGE {
@@ -258,31 +256,25 @@ impl Chromium {
         self.writer.is_some() && !self.unwritten.is_empty()
     }
 
-    /// Writes as much as the pipe takes. Never blocks.
-    ///
-    /// # Errors
-    /// Those of the pipe; a browser that reads no more is no error: its end is told by
-    /// [`Self::has_ended`].
-    pub fn flush(&mut self) -> io::Result<()> {
+    /// Writes as much as the pipe takes. Never blocks. Where the browser reads no more the rest is
+    /// dropped: its end is told by [`Self::has_ended`].
+    pub fn flush(&mut self) {
         while let (Some(writer), Some(message)) = (self.writer.as_mut(), self.unwritten.front()) {
-            match writer.write(message.get(self.written..).unwrap_or_default()) {
-                Ok(length) => {
+            match platform::write(writer, message.get(self.written..).unwrap_or_default()) {
+                WriteOutcome::Wrote(length) => {
                     self.written = self.written.saturating_add(length);
                     if self.written >= message.len() {
                         self.unwritten.pop_front();
                         self.written = 0;
                     }
                 }
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => break,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                WriteOutcome::WouldBlock => break,
+                WriteOutcome::Closed => {
                     self.writer = None;
                     self.unwritten.clear();
                 }
-                Err(error) => return Err(error),
             }
         }
-        Ok(())
     }
 }
 

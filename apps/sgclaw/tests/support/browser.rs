@@ -186,7 +186,7 @@ impl Browser {
             }
             self.chromium.queue(message);
         }
-        self.chromium.flush().expect("a pipe");
+        self.chromium.flush();
         let now = self.now();
         let pause =
             self.executor.poll_timeout().map_or(50_000, |at| at.since(now).as_micros().min(50_000) + 999);

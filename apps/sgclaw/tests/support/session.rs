@@ -160,7 +160,7 @@ impl Session {
 
     fn wait_for_browser(&mut self, wait: Duration) -> Result<(), String> {
         let failed = |e: &dyn std::fmt::Display| format!("the browser's pipe: {e}");
-        self.browser.flush().map_err(|e| failed(&e))?;
+        self.browser.flush();
         let mut ends = vec![PollFd::new(self.browser.reader_fd(), PollFlags::POLLIN)];
         let writer: Option<BorrowedFd<'_>> =
             if self.browser.wants_write() { self.browser.writer_fd() } else { None };
