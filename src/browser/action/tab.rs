@@ -1,8 +1,13 @@
+use std::time::Duration;
+
 use serde_json::{Value, json};
 
 use crate::browser::call::Script;
 use crate::browser::state::State;
 use crate::{ErrorCode, Failure};
+
+/// How long `activateTab` waits for a tab that has no host yet.
+const ARRIVAL: Duration = Duration::from_millis(2000);
 
 impl Script {
     /// Checks the page that the tab shows, for actions that act on no element.
@@ -38,6 +43,11 @@ impl Script {
 
     pub(super) async fn activate_tab(&self) -> Result<Value, Failure> {
         let id = self.job.text("tab_id").unwrap_or_default();
+        // A tab that was just opened shows an empty document first: it is given a moment to arrive.
+        let arrival = self.now().after(ARRIVAL).min(self.soft_deadline());
+        let _: Option<()> = self
+            .until(arrival, |state| state.tab(id).is_none_or(|tab| tab.host.is_some()).then_some(()))
+            .await;
         let host = self.with(|state| state.tab(id).map(|tab| tab.host.clone()));
         let Some(host) = host else {
             return Err(Failure::new(ErrorCode::CmdExecutionFailed, "there is no such tab")
