@@ -3,6 +3,8 @@
 
 pub mod browser;
 pub mod contract;
+#[cfg(any(feature = "capi", feature = "cxx"))]
+pub mod ffi;
 pub mod json;
 pub mod pipe;
 mod time;

@@ -1,0 +1,21 @@
+//! With the feature `cxx`: generates and compiles the bridge and the C++ surface. GN does this with
+//! its own templates and does not run this file.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    #[cfg(feature = "cxx")]
+    cxx();
+}
+
+#[cfg(feature = "cxx")]
+fn cxx() {
+    println!("cargo::rerun-if-changed=cpp");
+    println!("cargo::rerun-if-changed=include");
+    println!("cargo::rerun-if-changed=src/ffi/bridge.rs");
+    cxx_build::bridge("src/ffi/bridge.rs")
+        .include("include")
+        .std("c++17")
+        .flag_if_supported("-fno-exceptions")
+        .flag_if_supported("-fno-rtti")
+        .compile("sgclaw_cxx");
+}
