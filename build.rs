@@ -13,6 +13,16 @@ fn cxx() {
     println!("cargo::rerun-if-changed=include");
     println!("cargo::rerun-if-changed=src/ffi/bridge.rs");
     cxx_build::bridge("src/ffi/bridge.rs")
+        .files([
+            "cpp/agent.cc",
+            "cpp/command.cc",
+            "cpp/command_router.cc",
+            "cpp/contract.cc",
+            "cpp/devtools_executor.cc",
+            "cpp/host.cc",
+            "cpp/shims.cc",
+        ])
+        .include(".")
         .include("include")
         .std("c++17")
         .flag_if_supported("-fno-exceptions")
