@@ -7,6 +7,10 @@
 
 namespace sgclaw {
 
+void Agent::Delegate::OnActionStopped(std::string_view) {}
+
+void Agent::Delegate::OnLog(std::string_view) {}
+
 // As Host::Core: tells Rust first, then drains what Rust has to say.
 class Agent::Core : public std::enable_shared_from_this<Core> {
  public:

@@ -63,6 +63,18 @@ HmacSeed::~HmacSeed() {
   ffi::wipe(bytes_);
 }
 
+void Host::Delegate::OnCancel(uint64_t) {}
+
+void Host::Delegate::OnStateChanged(HostState,
+                                    std::optional<ErrorCode>,
+                                    std::string_view) {}
+
+void Host::Delegate::OnConfirmationOver(uint64_t) {}
+
+void Host::Delegate::OnBreakerOpened(std::string_view) {}
+
+void Host::Delegate::OnTraceRecord(const TraceRecord&) {}
+
 // Every method of Host tells Rust first and then settles: it drains what Rust
 // has to say to the delegate. What the delegate calls from there tells Rust too
 // and returns; the loop that runs already drains that as well.

@@ -81,10 +81,10 @@ class Agent {
 
     // An action failed with INTERNAL_* after its retry and is refused until
     // Agent::ResetAction().
-    virtual void OnActionStopped(std::string_view action) {}
+    virtual void OnActionStopped(std::string_view action);
 
     // Worth a line in the agent's log; it concerns no request.
-    virtual void OnLog(std::string_view line) {}
+    virtual void OnLog(std::string_view line);
 
     // The session is over; requests that waited were answered with PIPE_CLOSED.
     // Without a failure the agent exits with 0, else with another status.

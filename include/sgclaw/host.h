@@ -133,7 +133,7 @@ class Host {
 
     // Leave this command: it has been answered. Its completion does nothing
     // any more.
-    virtual void OnCancel(uint64_t seq) {}
+    virtual void OnCancel(uint64_t seq);
 
     // Bytes wait in Host::output() where none waited before: write them to the
     // child's stdin, as far as it takes them, and go on when it takes more.
@@ -147,17 +147,17 @@ class Host {
     // no secret and no bytes of the peer. `code` is the reason of a crash.
     virtual void OnStateChanged(HostState state,
                                 std::optional<ErrorCode> code,
-                                std::string_view message) {}
+                                std::string_view message);
 
     // Ask a person, and answer with Host::Confirm().
     virtual void OnConfirmationAsked(const ConfirmationRequest& request) = 0;
 
     // Take the question down: it was answered, cancelled, or nobody came.
-    virtual void OnConfirmationOver(uint64_t seq) {}
+    virtual void OnConfirmationOver(uint64_t seq);
 
     // An action failed more than 10 times in a row and is off until
     // Host::ResetBreaker().
-    virtual void OnBreakerOpened(std::string_view action) {}
+    virtual void OnBreakerOpened(std::string_view action);
 
     // Close the child's stdin once the output is written.
     virtual void OnCloseAgentInput() = 0;
@@ -170,7 +170,7 @@ class Host {
     virtual void OnKillAgent() = 0;
 
     // One stage of a seq or of the session.
-    virtual void OnTraceRecord(const TraceRecord& record) {}
+    virtual void OnTraceRecord(const TraceRecord& record);
   };
 
   // `delegate` and `clock` outlive the host.

@@ -5,8 +5,9 @@
 //! the current one, and stays in Rust until the next is asked for, so that C++ looks at it without
 //! a copy.
 
-// What cxx generates needs it.
-#![allow(unsafe_code)]
+// What cxx generates is unsafe, public where it need not be, and has a panic where somebody puts a
+// value of an opaque C++ type into a shared pointer, which Rust cannot have.
+#![allow(unsafe_code, unreachable_pub, clippy::panic)]
 
 mod agent;
 mod contract;
@@ -164,7 +165,73 @@ mod ffi {
         fn hmac_sha256(provider: &HmacSha256, key: &[u8], message: &[u8], tag: &mut [u8; 32]);
     }
 
-    // generated: error codes of the bridge
+    // generated: error codes
+    #[namespace = "sgclaw"]
+    #[repr(u8)]
+    enum ErrorCode {
+        #[cxx_name = "kPipeInvalidJson"]
+        PipeInvalidJson = 1,
+        #[cxx_name = "kPipeMessageTooLarge"]
+        PipeMessageTooLarge = 2,
+        #[cxx_name = "kPipeSchemaInvalid"]
+        PipeSchemaInvalid = 3,
+        #[cxx_name = "kPipeUnexpectedMessage"]
+        PipeUnexpectedMessage = 4,
+        #[cxx_name = "kPipeHmacInvalid"]
+        PipeHmacInvalid = 5,
+        #[cxx_name = "kPipeSeqDuplicate"]
+        PipeSeqDuplicate = 6,
+        #[cxx_name = "kPipeSeqOutOfOrder"]
+        PipeSeqOutOfOrder = 7,
+        #[cxx_name = "kPipeHandshakeTimeout"]
+        PipeHandshakeTimeout = 8,
+        #[cxx_name = "kPipeVersionMismatch"]
+        PipeVersionMismatch = 9,
+        #[cxx_name = "kPipeClosed"]
+        PipeClosed = 10,
+        #[cxx_name = "kMacExpectedDomainInvalid"]
+        MacExpectedDomainInvalid = 11,
+        #[cxx_name = "kMacActionDenied"]
+        MacActionDenied = 12,
+        #[cxx_name = "kMacUrlDenied"]
+        MacUrlDenied = 13,
+        #[cxx_name = "kMacDomainDenied"]
+        MacDomainDenied = 14,
+        #[cxx_name = "kMacDomainMismatch"]
+        MacDomainMismatch = 15,
+        #[cxx_name = "kMacConfirmationDenied"]
+        MacConfirmationDenied = 16,
+        #[cxx_name = "kMacConfirmationTimeout"]
+        MacConfirmationTimeout = 17,
+        #[cxx_name = "kCmdActionUnknown"]
+        CmdActionUnknown = 18,
+        #[cxx_name = "kCmdParamsInvalid"]
+        CmdParamsInvalid = 19,
+        #[cxx_name = "kCmdSelectorInvalid"]
+        CmdSelectorInvalid = 20,
+        #[cxx_name = "kCmdSelectorTimeout"]
+        CmdSelectorTimeout = 21,
+        #[cxx_name = "kCmdNavigationFailed"]
+        CmdNavigationFailed = 22,
+        #[cxx_name = "kCmdTimeout"]
+        CmdTimeout = 23,
+        #[cxx_name = "kCmdCancelled"]
+        CmdCancelled = 24,
+        #[cxx_name = "kCmdResultTooLarge"]
+        CmdResultTooLarge = 25,
+        #[cxx_name = "kCmdExecutionFailed"]
+        CmdExecutionFailed = 26,
+        #[cxx_name = "kCmdPageCrashed"]
+        CmdPageCrashed = 27,
+        #[cxx_name = "kInternalUnknown"]
+        InternalUnknown = 28,
+        #[cxx_name = "kInternalCircuitOpen"]
+        InternalCircuitOpen = 29,
+        #[cxx_name = "kInternalOverloaded"]
+        InternalOverloaded = 30,
+        #[cxx_name = "kInternalExecutorGone"]
+        InternalExecutorGone = 31,
+    }
     // end of generated
 
     extern "Rust" {
@@ -181,7 +248,7 @@ mod ffi {
         fn add(self: &mut RegistryCore, name: &[u8], schema: &[u8]) -> String;
         fn add_standard(self: &mut RegistryCore, name: &[u8]) -> String;
         fn names(self: &RegistryCore) -> Vec<String>;
-        fn schema(self: &RegistryCore, name: &[u8]) -> &str;
+        unsafe fn schema<'a>(self: &'a RegistryCore, name: &[u8]) -> &'a str;
 
         type PolicyCore;
         fn policy_deny_all() -> Box<PolicyCore>;

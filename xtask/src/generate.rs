@@ -53,6 +53,8 @@ pub fn generate(check: bool) -> Result<()> {
     check_numbers(&table.codes)?;
     put("src/contract/code.rs", &rust(&table), check)?;
     put("include/sgclaw/error_code.h", &cpp(&table.codes), check)?;
+    let bridge = std::fs::read_to_string(root().join("src/ffi/bridge.rs"))?;
+    put("src/ffi/bridge.rs", &bridge_codes(&bridge, &table.codes)?, check)?;
     for document in ["README.md", "README.zh-CN.md", "docs/L2-核心模块与接口契约层.md"] {
         let path = root().join(document);
         let Ok(mut text) = std::fs::read_to_string(&path) else { continue };
@@ -273,6 +275,20 @@ fn properties(schema: &serde_json::Value) -> String {
 }
 
 /// Replaces what stands between the two marks `<!-- generated: NAME -->` and `<!-- end -->`.
+/// The enum of the bridge, of which cxx checks each number against `error_code.h`.
+fn bridge_codes(bridge: &str, codes: &[Code]) -> Result<String> {
+    let (open, close) = ("    // generated: error codes\n", "    // end of generated\n");
+    let parts = bridge.split_once(open).and_then(|(before, rest)| Some((before, rest.split_once(close)?.1)));
+    let (before, after) = parts.ok_or("src/ffi/bridge.rs has lost the marks of its error codes")?;
+    let mut out =
+        format!("{before}{open}    #[namespace = \"sgclaw\"]\n    #[repr(u8)]\n    enum ErrorCode {{\n");
+    for code in codes {
+        let (name, number) = (code.variant(), code.number);
+        let _ = writeln!(out, "        #[cxx_name = \"k{name}\"]\n        {name} = {number},");
+    }
+    Ok(out + "    }\n" + close + after)
+}
+
 fn between(text: &str, name: &str, content: &str) -> Result<String> {
     let open = format!("<!-- generated: {name} -->\n");
     let Some((before, rest)) = text.split_once(&open) else { return Ok(text.into()) };

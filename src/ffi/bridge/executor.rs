@@ -22,7 +22,8 @@ pub(super) fn executor_new(
     urls: SharedPtr<ffi::UrlParser>,
     max_waiting: usize,
 ) -> Box<ExecutorCore> {
-    let config = ExecutorConfig { max_waiting, ..ExecutorConfig::new(url_parser(urls), Arc::clone(&policy.0)) };
+    let config =
+        ExecutorConfig { max_waiting, ..ExecutorConfig::new(url_parser(urls), Arc::clone(&policy.0)) };
     Box::new(ExecutorCore { executor: Executor::new(config), event: None, message: Vec::new() })
 }
 
@@ -102,6 +103,7 @@ impl ExecutorCore {
         json.map_or("", JsonObject::as_str)
     }
 
+    #[expect(clippy::boxed_local, reason = "it comes boxed out of C++")]
     pub(super) fn execute(&mut self, command: Box<CommandCore>, now: u64) {
         if let Some(command) = command.0 {
             self.executor.execute(command, time(now));

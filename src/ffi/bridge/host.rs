@@ -5,6 +5,7 @@ use cxx::SharedPtr;
 
 use super::contract::{PolicyCore, RegistryCore, failure, hmac, number, text, time, until, url_parser};
 use super::ffi::{self, HostEventKind, HostState, TraceStage};
+use crate::JsonObject;
 use crate::contract::{ActionName, Domain, ErrorCode, Failure, UrlParser};
 use crate::pipe::{
     Authorized, ChildExit, Host, HostConfig, HostEvent, HostSettings, KeyDerivation, Stage, State,
@@ -12,7 +13,6 @@ use crate::pipe::{
 };
 use crate::time::micros;
 use crate::wire::HmacSeed;
-use crate::JsonObject;
 
 pub(super) struct HostCore {
     host: Host,
