@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::{Result, root};
+use crate::{Result, capi, root};
 
 #[derive(serde::Deserialize)]
 struct Table {
@@ -53,6 +53,7 @@ pub fn generate(check: bool) -> Result<()> {
     check_numbers(&table.codes)?;
     put("src/contract/code.rs", &rust(&table), check)?;
     put("include/sgclaw/error_code.h", &cpp(&table.codes), check)?;
+    put("include/sgclaw/sgclaw.h", &capi::header()?, check)?;
     let bridge = std::fs::read_to_string(root().join("src/ffi/bridge.rs"))?;
     put("src/ffi/bridge.rs", &bridge_codes(&bridge, &table.codes)?, check)?;
     for document in ["README.md", "README.zh-CN.md", "docs/L2-核心模块与接口契约层.md"] {
@@ -84,7 +85,9 @@ fn put(path: &str, content: &str, check: bool) -> Result<()> {
         return Ok(());
     }
     if check {
-        return Err(format!("{path} is not what schemas/ says: run `cargo xtask generate` and commit").into());
+        return Err(
+            format!("{path} is not what its source says: run `cargo xtask generate` and commit").into()
+        );
     }
     std::fs::write(file, content)?;
     println!("wrote {path}");
