@@ -34,6 +34,13 @@ Failure TimedOut(const Params& params) {
           "no element of the memory page matches in time", Reason("not_found")};
 }
 
+Failure NotSupported(std::string_view action) {
+  return {ErrorCode::kCmdExecutionFailed,
+          "the memory page does not do " + std::string(action) +
+              " here; use a real browser",
+          Reason("not_supported")};
+}
+
 }  // namespace
 
 MemoryPage::MemoryPage(Delegate* delegate, const sgclaw::Clock* clock)
@@ -46,7 +53,7 @@ MemoryPage::MemoryPage(Delegate* delegate, const sgclaw::Clock* clock)
                  : name == "getText"      ? &MemoryPage::GetText
                  : name == "type"         ? &MemoryPage::Type
                  : name == "waitFor"      ? &MemoryPage::WaitFor
-                                          : &MemoryPage::NotSupported);
+                                          : nullptr);
   }
   std::string error;
   if (!router_.Handle(
@@ -122,7 +129,8 @@ void MemoryPage::Act(Action action, Command command, Completion completion) {
                     "the memory page is on another domain");
     return;
   }
-  std::optional<Answer> answer = (this->*action)(params);
+  std::optional<Answer> answer =
+      action ? (this->*action)(params) : Answer{NotSupported(command.action())};
   if (!answer) {
     sgclaw::Time until = After(clock_->Now(), command.timeout_us());
     waiting_.push_back({std::move(command), std::move(completion), until});
@@ -175,7 +183,7 @@ std::optional<MemoryPage::Answer> MemoryPage::Type(const Params& params) {
     return std::nullopt;
   std::string selector = params.String("selector").value_or("");
   if (selector != "#user" && selector != "#password")
-    return NotSupported(params);
+    return Answer{NotSupported("type")};
   std::string& field = selector == "#user" ? user_ : password_;
   if (params.IsTrue("clear"))
     field.clear();
@@ -189,13 +197,6 @@ std::optional<MemoryPage::Answer> MemoryPage::WaitFor(const Params& params) {
   if (wants_none == Content(params).has_value())
     return std::nullopt;
   return Answer();
-}
-
-std::optional<MemoryPage::Answer> MemoryPage::NotSupported(const Params&) {
-  return Answer{Failure{ErrorCode::kCmdExecutionFailed,
-                        "the memory page does not do this here; use a real "
-                        "browser",
-                        Reason("not_supported")}};
 }
 
 std::optional<std::string> MemoryPage::Content(const Params& params) const {

@@ -53,6 +53,7 @@ class MemoryPage : public Browser {
     sgclaw::Time until;
   };
 
+  // `action` is null where the page does not do it.
   void Handle(const std::string& name, Action action);
   void Act(Action action,
            sgclaw::Command command,
@@ -64,7 +65,6 @@ class MemoryPage : public Browser {
   std::optional<Answer> GetText(const Params& params);
   std::optional<Answer> Type(const Params& params);
   std::optional<Answer> WaitFor(const Params& params);
-  std::optional<Answer> NotSupported(const Params& params);
 
   // The text of the element; empty where it is not there.
   std::optional<std::string> Content(const Params& params) const;
