@@ -1,9 +1,9 @@
 #include <utility>
 
-#include "third_party/sgclaw/cpp/bridge.h"
 #include "sgclaw/json.h"
 #include "sgclaw/policy.h"
 #include "sgclaw/registry.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw {
 
@@ -20,8 +20,7 @@ std::string_view ContractVersion() {
 
 Policy::Policy() : core_(ffi::policy_deny_all().into_raw()) {}
 
-Policy::Policy(const Policy& other)
-    : core_(other.core_->copy().into_raw()) {}
+Policy::Policy(const Policy& other) : core_(other.core_->copy().into_raw()) {}
 
 Policy::Policy(Policy&& other) noexcept : Policy() {
   std::swap(core_, other.core_);

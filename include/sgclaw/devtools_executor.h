@@ -26,8 +26,9 @@ class DevToolsTransport {
 };
 
 // Carries commands out in a Chromium over DevTools messages (contract section
-// 8), one at a time, in the order in which they came. No I/O and no clock of its
-// own; on one sequence and re-entrant as Host is.
+// 8), one at a time, in the order in which they came. Serves one host, since it
+// tells commands apart by their seq. No I/O and no clock of its own; on one
+// sequence and re-entrant as Host is.
 class DevToolsExecutor {
  public:
   struct Options {
