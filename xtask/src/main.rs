@@ -7,6 +7,7 @@
 //! - `generate [--check]`: code and tables from `schemas/`
 
 mod capi;
+mod cpp_host;
 mod generate;
 mod run;
 mod setup;
