@@ -177,6 +177,8 @@ impl State {
         self.sessions
             .insert(session.clone(), Session { target: target.clone(), tab, parent, crashed: false });
         let session = session.as_str();
+        // A frame that waits has no document yet to run the script in, and Chromium 131 dies of the try.
+        let waits = matches!(params.get("waitingForDebugger"), Some(Value::Bool(true)));
         let auto = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
             "filter": [{ "type": "iframe" }] });
         self.send(Some(session), "Inspector.enable", json!({}));
@@ -186,7 +188,8 @@ impl State {
         self.send(
             Some(session),
             "Page.addScriptToEvaluateOnNewDocument",
-            json!({ "source": INJECTED, "worldName": WORLD, "runImmediately": true }),
+            json!({ "source": INJECTED, "worldName": WORLD,
+                "runImmediately": kind == "page" || !waits }),
         );
         self.send(
             Some(session),
