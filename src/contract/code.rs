@@ -1,70 +1,72 @@
 // Generated from schemas/pipe/1.0/errors.json by `cargo xtask generate`. Do not edit.
 
-/// The error codes of the contract (sections 6 to 10).
+/// The error codes of the contract (sections 6 to 10), with the numbers that C and C++ know
+/// them by.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(u8)]
 pub enum ErrorCode {
     /// The line is not one strict JSON object in UTF-8.
-    PipeInvalidJson,
+    PipeInvalidJson = 1,
     /// The line is longer than 1,048,576 bytes.
-    PipeMessageTooLarge,
+    PipeMessageTooLarge = 2,
     /// A field of the message is missing, unknown or of the wrong shape.
-    PipeSchemaInvalid,
+    PipeSchemaInvalid = 3,
     /// The message does not belong to this direction or this state.
-    PipeUnexpectedMessage,
+    PipeUnexpectedMessage = 4,
     /// security.hmac is missing, ill-formed or does not match.
-    PipeHmacInvalid,
+    PipeHmacInvalid = 5,
     /// The seq was used in this session. The answer speaks of the duplicate, never of the original.
-    PipeSeqDuplicate,
+    PipeSeqDuplicate = 6,
     /// The seq is not above the last one, or the first is not 1.
-    PipeSeqOutOfOrder,
+    PipeSeqOutOfOrder = 7,
     /// No valid init_ack came within 5000 ms.
-    PipeHandshakeTimeout,
+    PipeHandshakeTimeout = 8,
     /// The two sides speak different versions.
-    PipeVersionMismatch,
+    PipeVersionMismatch = 9,
     /// The agent ended, or closed its side of the pipe.
-    PipeClosed,
+    PipeClosed = 10,
     /// security.expected_domain is missing or is not a lower-case ASCII host.
-    MacExpectedDomainInvalid,
+    MacExpectedDomainInvalid = 11,
     /// The action was not negotiated, or the policy does not allow it on this domain.
-    MacActionDenied,
+    MacActionDenied = 12,
     /// The policy does not allow the scheme of the URL.
-    MacUrlDenied,
+    MacUrlDenied = 13,
     /// The policy does not know the domain.
-    MacDomainDenied,
+    MacDomainDenied = 14,
     /// The document acted upon is not on expected_domain.
-    MacDomainMismatch,
+    MacDomainMismatch = 15,
     /// A person refused the command.
-    MacConfirmationDenied,
+    MacConfirmationDenied = 16,
     /// Nobody confirmed the command in time.
-    MacConfirmationTimeout,
+    MacConfirmationTimeout = 17,
     /// The host has no such action.
-    CmdActionUnknown,
+    CmdActionUnknown = 18,
     /// The params do not satisfy the schema of the action; details.errors says where.
-    CmdParamsInvalid,
+    CmdParamsInvalid = 19,
     /// The selector is not CSS.
-    CmdSelectorInvalid,
+    CmdSelectorInvalid = 20,
     /// The element was not there, or not ready for the action, in time; details.reason says why.
-    CmdSelectorTimeout,
+    CmdSelectorTimeout = 21,
     /// The navigation did not arrive; details.reason says why.
-    CmdNavigationFailed,
+    CmdNavigationFailed = 22,
     /// The command was not completed by its deadline.
-    CmdTimeout,
+    CmdTimeout = 23,
     /// The host cancelled the command: a person stopped it, or its tab closed.
-    CmdCancelled,
+    CmdCancelled = 24,
     /// The result does not fit into a message.
-    CmdResultTooLarge,
+    CmdResultTooLarge = 25,
     /// The action could not be carried out on this element; details.reason says why.
-    CmdExecutionFailed,
+    CmdExecutionFailed = 26,
     /// The renderer of the page died.
-    CmdPageCrashed,
+    CmdPageCrashed = 27,
     /// The host failed in a way it has no name for.
-    InternalUnknown,
+    InternalUnknown = 28,
     /// The action failed more than 10 times in a row and is switched off.
-    InternalCircuitOpen,
+    InternalCircuitOpen = 29,
     /// Too many commands are in flight.
-    InternalOverloaded,
+    InternalOverloaded = 30,
     /// What executes the commands (the browser) is gone.
-    InternalExecutorGone,
+    InternalExecutorGone = 31,
 }
 
 impl ErrorCode {
@@ -354,6 +356,16 @@ impl ErrorCode {
                 counts_for_breaker: true,
             },
         }
+    }
+
+    /// The number of the code in the C ABI and in C++; 1 or more, and never that of another code.
+    pub const fn number(self) -> u8 {
+        self as u8
+    }
+
+    /// The code of this number, where there is one.
+    pub fn from_number(number: u8) -> Option<Self> {
+        ErrorCode::ALL.iter().copied().find(|code| code.number() == number)
     }
 
     /// The code as it stands on the wire, such as `PIPE_INVALID_JSON`.

@@ -55,3 +55,18 @@ impl std::str::FromStr for ErrorCode {
         ErrorCode::ALL.iter().copied().find(|code| code.as_str() == text).ok_or(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_code_is_found_by_its_number_and_by_its_name() {
+        for code in ErrorCode::ALL {
+            assert_eq!(ErrorCode::from_number(code.number()), Some(*code));
+            assert_eq!(code.as_str().parse(), Ok(*code));
+        }
+        assert_eq!(ErrorCode::from_number(0), None, "0 is success in other languages");
+        assert_eq!(ErrorCode::from_number(u8::MAX), None);
+    }
+}

@@ -28,6 +28,13 @@ pub struct AgentConfig {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct CallId(u64);
 
+impl CallId {
+    /// Its number: 1 for the first request of a session, and one more for each.
+    pub fn as_u64(self) -> u64 {
+        self.0
+    }
+}
+
 /// What happened at the agent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]

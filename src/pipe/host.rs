@@ -11,7 +11,7 @@ use crate::pipe::checks::{Authentic, Authorized, Negotiated, Sequenced};
 use crate::pipe::outbox::Outbox;
 use crate::pipe::router::{InFlight, Router};
 use crate::pipe::trace::{Stage, TraceRecord};
-use crate::pipe::{KeyDerivation, Policy, SeqUse, Sequence, SessionKey};
+use crate::pipe::{HmacSha256, KeyDerivation, Policy, SeqUse, Sequence, SessionKey};
 use crate::time::Time;
 use crate::wire::{
     Envelope, Frame, HmacSeed, Init, InitAck, LineDecoder, MAX_MESSAGE_BYTES, Message, Response, Timing,
@@ -228,13 +228,24 @@ enum Step {
 impl Host {
     /// A session that is not started. `urls` is the browser's own URL parser.
     pub fn new(config: HostConfig, urls: Arc<dyn UrlParser>) -> Self {
+        let key = SessionKey::derive(&config.seed, config.key_derivation);
+        Host::with_key(config, urls, key)
+    }
+
+    /// The same with the HMAC of the embedder's own crypto library.
+    pub fn with_hmac(config: HostConfig, urls: Arc<dyn UrlParser>, hmac: Arc<dyn HmacSha256>) -> Self {
+        let key = SessionKey::derive_with(&config.seed, config.key_derivation, hmac);
+        Host::with_key(config, urls, key)
+    }
+
+    fn with_key(config: HostConfig, urls: Arc<dyn UrlParser>, key: SessionKey) -> Self {
         let settings = config.settings;
         let harmless = |character: &char| character.is_ascii_alphanumeric() || matches!(character, '_' | '-');
         let session: String = config.session.chars().filter(harmless).take(64).collect();
         Host {
             urls,
             session: if session.is_empty() { "session".into() } else { session.into() },
-            key: SessionKey::derive(&config.seed, config.key_derivation),
+            key,
             seed: Some(config.seed),
             policy: Arc::new(config.policy),
             page: None,
@@ -427,6 +438,19 @@ impl Host {
         }
         self.finish(seq, outcome, EndedBy::Executor, now);
         self.dispatch(now);
+    }
+
+    /// The executor will not answer `seq`: it dropped it, or is gone. Answered with
+    /// `INTERNAL_EXECUTOR_GONE`. For a seq that is not in flight this changes nothing.
+    pub fn abandon(&mut self, seq: u64, now: Time) {
+        self.handle_timeout(now);
+        if self.router.get(seq).and_then(InFlight::dispatched_at).is_some() {
+            let failure = Failure::new(
+                ErrorCode::InternalExecutorGone,
+                "the executor dropped the command without an answer",
+            );
+            self.complete(seq, Err(failure), now);
+        }
     }
 
     /// A person answered [`HostEvent::ConfirmationAsked`]. For a seq of which nobody is asked this

@@ -17,7 +17,7 @@ mod sequence;
 mod trace;
 
 pub use agent::{Agent, AgentConfig, AgentError, AgentEvent, CallId};
-pub use auth::{KeyDerivation, SessionKey};
+pub use auth::{HmacSha256, KeyDerivation, SessionKey};
 pub use checks::{Authentic, Authorized, Negotiated, Sequenced, Valid};
 pub use host::{ChildExit, Host, HostConfig, HostEvent, HostSettings, State};
 pub use policy::{Policy, PolicyError};

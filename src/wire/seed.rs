@@ -21,6 +21,11 @@ impl HmacSeed {
         }
     }
 
+    /// Takes a seed of 32 bytes, which is always a good length.
+    pub fn from_array(bytes: &[u8; 32]) -> Self {
+        HmacSeed(Zeroizing::new(bytes.to_vec()))
+    }
+
     /// Reads a seed from hex, upper or lower case.
     ///
     /// # Errors

@@ -1,10 +1,10 @@
 //! Code and tables that come from `schemas/`, so that no list exists twice.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::path::Path;
 
-use crate::{Result, root};
+use crate::{Result, capi, root};
 
 #[derive(serde::Deserialize)]
 struct Table {
@@ -14,6 +14,7 @@ struct Table {
 
 #[derive(serde::Deserialize)]
 struct Code {
+    number: u8,
     code: String,
     meaning: String,
     action: String,
@@ -49,7 +50,12 @@ impl Code {
 pub fn generate(check: bool) -> Result<()> {
     let text = std::fs::read_to_string(root().join("schemas/pipe/1.0/errors.json"))?;
     let table: Table = serde_json::from_str(&text)?;
+    check_numbers(&table.codes)?;
     put("src/contract/code.rs", &rust(&table), check)?;
+    put("include/sgclaw/error_code.h", &cpp(&table.codes), check)?;
+    put("include/sgclaw/sgclaw.h", &capi::header()?, check)?;
+    let bridge = std::fs::read_to_string(root().join("src/ffi/bridge.rs"))?;
+    put("src/ffi/bridge.rs", &bridge_codes(&bridge, &table.codes)?, check)?;
     for document in ["README.md", "README.zh-CN.md", "docs/L2-核心模块与接口契约层.md"] {
         let path = root().join(document);
         let Ok(mut text) = std::fs::read_to_string(&path) else { continue };
@@ -61,6 +67,17 @@ pub fn generate(check: bool) -> Result<()> {
     Ok(())
 }
 
+/// Other languages know a code by its number: each has one of its own, and 0 is success.
+fn check_numbers(codes: &[Code]) -> Result<()> {
+    let mut numbers = BTreeSet::from([0]);
+    match codes.iter().find(|code| !numbers.insert(code.number)) {
+        Some(code) => {
+            Err(format!("errors.json: the number {} of {} is taken", code.number, code.code).into())
+        }
+        None => Ok(()),
+    }
+}
+
 fn put(path: &str, content: &str, check: bool) -> Result<()> {
     let file = root().join(path);
     let current = std::fs::read_to_string(&file).unwrap_or_default();
@@ -68,7 +85,9 @@ fn put(path: &str, content: &str, check: bool) -> Result<()> {
         return Ok(());
     }
     if check {
-        return Err(format!("{path} is not what schemas/ says: run `cargo xtask generate` and commit").into());
+        return Err(
+            format!("{path} is not what its source says: run `cargo xtask generate` and commit").into()
+        );
     }
     std::fs::write(file, content)?;
     println!("wrote {path}");
@@ -79,11 +98,12 @@ fn rust(table: &Table) -> String {
     let codes = &table.codes;
     let mut out = String::from(
         "// Generated from schemas/pipe/1.0/errors.json by `cargo xtask generate`. Do not edit.\n\n\
-         /// The error codes of the contract (sections 6 to 10).\n\
-         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\npub enum ErrorCode {\n",
+         /// The error codes of the contract (sections 6 to 10), with the numbers that C and C++ know\n\
+         /// them by.\n\
+         #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]\n#[repr(u8)]\npub enum ErrorCode {\n",
     );
     for code in codes {
-        let _ = writeln!(out, "    /// {}\n    {},", code.meaning, code.variant());
+        let _ = writeln!(out, "    /// {}\n    {} = {},", code.meaning, code.variant(), code.number);
     }
     out.push_str("}\n\nimpl ErrorCode {\n    /// Every code, in the order of the table.\n");
     out.push_str("    pub const ALL: &[ErrorCode] = &[\n");
@@ -107,7 +127,13 @@ fn rust(table: &Table) -> String {
         );
     }
     out.push_str(
-        "        }\n    }\n\n    /// The code as it stands on the wire, such as `PIPE_INVALID_JSON`.\n    \
+        "        }\n    }\n\n    \
+         /// The number of the code in the C ABI and in C++; 1 or more, and never that of another code.\n    \
+         pub const fn number(self) -> u8 {\n        self as u8\n    }\n\n    \
+         /// The code of this number, where there is one.\n    \
+         pub fn from_number(number: u8) -> Option<Self> {\n        \
+         ErrorCode::ALL.iter().copied().find(|code| code.number() == number)\n    }\n\n    \
+         /// The code as it stands on the wire, such as `PIPE_INVALID_JSON`.\n    \
          pub const fn as_str(self) -> &'static str {\n        self.row().code\n    }\n\n    \
          /// What the code says, in one sentence.\n    \
          pub const fn meaning(self) -> &'static str {\n        self.row().meaning\n    }\n\n    \
@@ -128,6 +154,48 @@ fn rust(table: &Table) -> String {
         "\n/// Every `details.reason` of a failure (contract section 8).\npub const REASONS: &[&str] = &{reasons:?};"
     );
     format_rust(out)
+}
+
+fn cpp(codes: &[Code]) -> String {
+    let mut out = String::from(
+        "// Generated from schemas/pipe/1.0/errors.json by `cargo xtask generate`.\n// Do not edit.\n\n\
+         #ifndef SGCLAW_ERROR_CODE_H_\n#define SGCLAW_ERROR_CODE_H_\n\n\
+         #include <cstdint>\n#include <string_view>\n\nnamespace sgclaw {\n\n\
+         // The error codes of the pipe contract, sections 6 to 10. A number is never\n\
+         // given to another code.\n\
+         enum class ErrorCode : uint8_t {\n",
+    );
+    for code in codes {
+        let _ = writeln!(out, "{}  k{} = {},", cpp_comment(&code.meaning), code.variant(), code.number);
+    }
+    out.push_str(
+        "};\n\n// The code as it stands on the wire, such as \"PIPE_INVALID_JSON\"; empty for a\n\
+         // number that is no code.\nconstexpr std::string_view ErrorCodeName(ErrorCode code) {\n  switch (code) {\n",
+    );
+    for code in codes {
+        let _ = writeln!(out, "    case ErrorCode::k{}:\n      return {:?};", code.variant(), code.code);
+    }
+    out.push_str(
+        "  }\n  return std::string_view();\n}\n\n}  // namespace sgclaw\n\n#endif  // SGCLAW_ERROR_CODE_H_\n",
+    );
+    out
+}
+
+/// `text` as an indented comment of at most 80 columns.
+fn cpp_comment(text: &str) -> String {
+    let mut out = String::from("  //");
+    let mut width = out.len();
+    for word in text.split(' ') {
+        if width + 1 + word.len() > 80 {
+            out.push_str("\n  //");
+            width = 4;
+        }
+        out.push(' ');
+        out.push_str(word);
+        width += 1 + word.len();
+    }
+    out.push('\n');
+    out
 }
 
 /// As rustfmt would leave it, so that `cargo fmt --check` and the check here agree.
@@ -210,6 +278,20 @@ fn properties(schema: &serde_json::Value) -> String {
 }
 
 /// Replaces what stands between the two marks `<!-- generated: NAME -->` and `<!-- end -->`.
+/// The enum of the bridge, of which cxx checks each number against `error_code.h`.
+fn bridge_codes(bridge: &str, codes: &[Code]) -> Result<String> {
+    let (open, close) = ("    // generated: error codes\n", "    // end of generated\n");
+    let parts = bridge.split_once(open).and_then(|(before, rest)| Some((before, rest.split_once(close)?.1)));
+    let (before, after) = parts.ok_or("src/ffi/bridge.rs has lost the marks of its error codes")?;
+    let mut out =
+        format!("{before}{open}    #[namespace = \"sgclaw\"]\n    #[repr(u8)]\n    enum ErrorCode {{\n");
+    for code in codes {
+        let (name, number) = (code.variant(), code.number);
+        let _ = writeln!(out, "        #[cxx_name = \"k{name}\"]\n        {name} = {number},");
+    }
+    Ok(out + "    }\n" + close + after)
+}
+
 fn between(text: &str, name: &str, content: &str) -> Result<String> {
     let open = format!("<!-- generated: {name} -->\n");
     let Some((before, rest)) = text.split_once(&open) else { return Ok(text.into()) };

@@ -5,6 +5,7 @@
 //! - `setup`: installs what the tests need (Debian packages, npm packages)
 //! - `generate [--check]`: code and tables from `schemas/`
 
+mod capi;
 mod generate;
 mod run;
 mod setup;

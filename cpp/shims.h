@@ -1,0 +1,27 @@
+#ifndef SGCLAW_CPP_SHIMS_H_
+#define SGCLAW_CPP_SHIMS_H_
+
+// What Rust calls in C++.
+
+#include <array>
+#include <cstdint>
+
+#include "sgclaw/hmac.h"
+#include "sgclaw/url_parser.h"
+#include "third_party/sgclaw/cpp/cxx.h"
+
+namespace sgclaw::ffi {
+
+bool parse_url(const UrlParser& parser,
+               rust::Str url,
+               rust::Vec<uint8_t>& scheme,
+               rust::Vec<uint8_t>& host);
+
+void hmac_sha256(const HmacSha256& provider,
+                 rust::Slice<const uint8_t> key,
+                 rust::Slice<const uint8_t> message,
+                 std::array<uint8_t, 32>& tag);
+
+}  // namespace sgclaw::ffi
+
+#endif  // SGCLAW_CPP_SHIMS_H_
