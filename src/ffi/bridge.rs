@@ -363,6 +363,7 @@ mod ffi {
             policy: &PolicyCore,
             urls: SharedPtr<UrlParser>,
             max_waiting: usize,
+            one_page: bool,
         ) -> Box<ExecutorCore>;
         fn start(self: &mut ExecutorCore, now: u64);
         fn handle_message(self: &mut ExecutorCore, message: &[u8], now: u64);

@@ -2,12 +2,16 @@
 //!
 //! - `demo [ARGS…]`: the main job on a real browser; installs what it needs
 //! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand
-//! - `setup`: installs what the tests need (Debian packages, npm packages)
+//! - `setup`: installs what the tests need (Debian packages, npm packages, CEF)
 //! - `size`: what the library adds to a C++ program
 //! - `generate [--check]`: code and tables from `schemas/`
 
 mod capi;
+<<<<<<< HEAD
 mod cpp_host;
+=======
+mod cef;
+>>>>>>> cef
 mod generate;
 mod run;
 mod setup;
