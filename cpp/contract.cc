@@ -1,10 +1,10 @@
 #include <utility>
 
-#include "third_party/sgclaw/cpp/bridge.h"
 #include "sgclaw/json.h"
 #include "sgclaw/policy.h"
 #include "sgclaw/registry.h"
 #include "sgclaw/url_parser.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw {
 
@@ -42,8 +42,7 @@ std::string_view ContractVersion() {
 
 Policy::Policy() : core_(ffi::policy_deny_all().into_raw()) {}
 
-Policy::Policy(const Policy& other)
-    : core_(other.core_->copy().into_raw()) {}
+Policy::Policy(const Policy& other) : core_(other.core_->copy().into_raw()) {}
 
 Policy::Policy(Policy&& other) noexcept : Policy() {
   std::swap(core_, other.core_);
