@@ -7,11 +7,8 @@
 //! - `generate [--check]`: code and tables from `schemas/`
 
 mod capi;
-<<<<<<< HEAD
-mod cpp_host;
-=======
 mod cef;
->>>>>>> cef
+mod cpp_host;
 mod generate;
 mod run;
 mod setup;
