@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use crate::run::{run, run_with};
 use crate::{Result, root};
 
-const BUILD: &str = "target/cpp-host";
+const BUILD: &str = "target/cpp/host";
 /// Tests of `sgclaw host`; the variable names the program that they run instead (`tests/support/host.rs`).
 const TARGETS: &[&str] = &["host_process", "browser_acceptance"];
 const PROGRAM: &str = "SGCLAW_HOST";
@@ -16,6 +16,8 @@ const ROUNDS: (&str, &str) = ("SGCLAW_ROUNDS", "100");
 
 /// Builds it and runs the tests.
 pub fn test(log: &Arc<Mutex<File>>) -> Result<()> {
+    // What cargo has built of the dependencies is shared.
+    let cargo = format!("-DSGCLAW_CARGO_TARGET_DIR={}", root().join("target").display());
     run(&[
         "cmake",
         "-S",
@@ -25,6 +27,7 @@ pub fn test(log: &Arc<Mutex<File>>) -> Result<()> {
         "-DCMAKE_BUILD_TYPE=Debug",
         "-DSGCLAW_BUILD_TESTS=OFF",
         "-DSGCLAW_SANITIZE=address,undefined",
+        &cargo,
     ])?;
     run(&["cmake", "--build", BUILD, "--parallel", "--target", "sgclaw_host_example"])?;
     let program = root().join(BUILD).join("sgclaw_host_example");
