@@ -87,6 +87,34 @@ TEST_F(ProcessHostTest, TheDelegateMayStopItFromWithinACall) {
   EXPECT_EQ(end_->state, HostState::kStopped);
 }
 
+TEST_F(ProcessHostTest, AnAgentThatDoesNotReadIsNotListenedTo) {
+  HostOptions options;
+  options.limits.max_rejections = UINT32_MAX;
+  options.limits.max_output_bytes = 65536;
+  host_.emplace(std::move(options), *RandomSeed(), this, &clock_);
+  ASSERT_TRUE(Start(std::string(kAck) + "yes garbage"));
+  Time limit = clock_.In(10000);
+  auto turn = [&](Time until) {
+    WaitSet wait_set;
+    host_->AddTo(&wait_set);
+    wait_set.WaitUntil(until);
+    ASSERT_TRUE(wait_set.Wait(clock_));
+    host_->Turn();
+  };
+  while (host_->host().wants_input() && clock_.Now() < limit)
+    turn(limit);
+  EXPECT_FALSE(host_->host().wants_input());
+  // It sleeps now, and does not spin.
+  int turns = 0;
+  for (Time end = clock_.In(200); clock_.Now() < end; ++turns)
+    turn(end);
+  EXPECT_LT(turns, 20);
+  EXPECT_EQ(host_->host().state(), HostState::kRunning);
+  host_->host().Stop();
+  RunToTheEnd();
+  EXPECT_EQ(end_->state, HostState::kStopped);
+}
+
 TEST_F(ProcessHostTest, WhatCannotBeStartedHasNotBegun) {
   std::string error;
   EXPECT_FALSE(host_->Start({"/nowhere/agent"}, &error));
