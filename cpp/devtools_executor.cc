@@ -17,7 +17,8 @@ class DevToolsExecutor::Core : public std::enable_shared_from_this<Core> {
        const Clock* clock)
       : rust_(ffi::executor_new(Access::Core(options.policy),
                                 options.url_parser,
-                                options.max_waiting)),
+                                options.max_waiting,
+                                options.one_page)),
         transport_(transport),
         delegate_(delegate),
         clock_(clock) {}

@@ -40,6 +40,11 @@ class DevToolsExecutor {
     // Commands that wait for their turn, at most; one more is answered
     // INTERNAL_OVERLOADED.
     size_t max_waiting = 64;
+    // Whether the transport is the session of one page, as DevToolsAgentHost
+    // gives it for a WebContents, instead of the browser's. That page is then
+    // the only tab there is; the browser keeps it from opening windows and
+    // refuses its downloads.
+    bool one_page = false;
   };
 
   class Delegate {

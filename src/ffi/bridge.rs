@@ -16,8 +16,8 @@ mod host;
 
 use agent::{AgentCore, agent_new};
 use contract::{
-    PolicyCore, RegistryCore, UrlParts, canonicalize, contract_version, policy_deny_all, policy_loopback,
-    registry_new, registry_standard, wipe,
+    PolicyCore, RegistryCore, UrlParts, canonicalize, contract_version, parse_url_in_rust, policy_deny_all,
+    policy_loopback, registry_new, registry_standard, wipe,
 };
 use executor::{ExecutorCore, executor_new};
 use host::{CommandCore, HostCore, host_new};
@@ -239,6 +239,8 @@ mod ffi {
         fn wipe(secret: &mut [u8; 32]);
         /// Empty and `false` where `text` is not strict JSON.
         fn canonicalize(text: &[u8], canonical: &mut String) -> bool;
+        /// By the crate's own parser, where it has one. `host` stays empty where the URL has none.
+        fn parse_url_in_rust(url: &[u8], scheme: &mut String, host: &mut String) -> bool;
 
         type UrlParts;
         /// `host` is empty where the URL has none.
@@ -361,6 +363,7 @@ mod ffi {
             policy: &PolicyCore,
             urls: SharedPtr<UrlParser>,
             max_waiting: usize,
+            one_page: bool,
         ) -> Box<ExecutorCore>;
         fn start(self: &mut ExecutorCore, now: u64);
         fn handle_message(self: &mut ExecutorCore, message: &[u8], now: u64);

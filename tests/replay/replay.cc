@@ -122,7 +122,11 @@ sgclaw::Policy ParsePolicy(const std::string& hex) {
 
 }  // namespace
 
-int main(int, char** argv) {
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    std::cerr << "usage: replay_cc RECORDING\n";
+    return 2;
+  }
   std::ifstream file(argv[1]);
   std::string word;
   std::string seed_hex;

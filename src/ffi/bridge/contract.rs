@@ -104,6 +104,14 @@ pub(super) fn url_parser(parser: SharedPtr<ffi::UrlParser>) -> Arc<dyn UrlParser
     return Arc::new(NoUrlParser);
 }
 
+pub(super) fn parse_url_in_rust(url: &[u8], scheme: &mut String, host: &mut String) -> bool {
+    let parsed = std::str::from_utf8(url).ok().and_then(|url| url_parser(SharedPtr::null()).parse(url));
+    let Some(parsed) = parsed else { return false };
+    *scheme = parsed.scheme;
+    *host = parsed.host.unwrap_or_default();
+    true
+}
+
 struct HmacOfCpp(SharedPtr<ffi::HmacSha256>);
 
 // SAFETY: `sgclaw/hmac.h` demands of every implementation what `UrlParserOfCpp` relies on.
