@@ -27,8 +27,10 @@ class DevToolsExecutor::Core : public std::enable_shared_from_this<Core> {
 
   void Detach() {
     delegate_ = nullptr;
-    // Dropped, and so answered.
-    std::exchange(completions_, {});
+    // Dropped in order, and so answered. Out of the map first, since that calls
+    // the host, which may hand in the next command.
+    while (!completions_.empty())
+      completions_.extract(completions_.begin());
   }
 
   template <typename Call>

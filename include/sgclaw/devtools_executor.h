@@ -55,7 +55,7 @@ class DevToolsExecutor {
     virtual void OnReady() {}
 
     // The tab shows a document of another host, or of none (about:blank, file:,
-    // an opaque origin, an error page, a crash). For Host::SetPage().
+    // an opaque origin, an error page, no tab at all). For Host::SetPage().
     virtual void OnPageChanged(std::optional<std::string_view> domain) = 0;
 
     // The browser is gone; nothing will be executed any more.

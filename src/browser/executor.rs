@@ -47,7 +47,8 @@ pub enum ExecutorEvent {
     /// The first tab is attached; commands that waited begin.
     Ready,
     /// The top document of the tab that commands act on is on another host, or has none that a
-    /// policy could allow: `about:blank`, `file:`, an opaque origin, an error page, a crash.
+    /// policy could allow: `about:blank`, `file:`, an opaque origin, an error page. A crash leaves it
+    /// as it was: commands are answered `CMD_PAGE_CRASHED`.
     PageChanged {
         /// The host.
         domain: Option<Domain>,
