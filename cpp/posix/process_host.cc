@@ -189,7 +189,8 @@ void ProcessHost::Reap() {
   stderr_lines_.Finish(delegate_);
   ended_ = true;
   end_.agent = *exit;
-  delegate_->OnEnded(end_, stderr_lines_.dropped());
+  end_.dropped_stderr = stderr_lines_.dropped();
+  delegate_->OnEnded(end_);
 }
 
 bool ProcessHost::Take(std::optional<Time>* deadline) {

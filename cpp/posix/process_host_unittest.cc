@@ -37,9 +37,8 @@ class ProcessHostTest : public ::testing::Test, public ProcessHost::Delegate {
   void OnAgentLine(std::string_view line) override {
     lines_.emplace_back(line);
   }
-  void OnEnded(const ProcessHost::End& end, uint64_t dropped) override {
+  void OnEnded(const ProcessHost::End& end) override {
     end_ = end;
-    dropped_ = dropped;
     ++ends_;
   }
 
@@ -66,7 +65,6 @@ class ProcessHostTest : public ::testing::Test, public ProcessHost::Delegate {
   bool stop_when_running_ = false;
   std::vector<std::string> lines_;
   std::optional<ProcessHost::End> end_;
-  uint64_t dropped_ = 0;
   int ends_ = 0;
   std::optional<ProcessHost> host_;
 };
@@ -77,7 +75,7 @@ TEST_F(ProcessHostTest, TellsTheEndAndTheLastLineOfStderr) {
   EXPECT_EQ(end_->state, HostState::kStopped);
   EXPECT_EQ(end_->agent.ToString(), "exited with status 0");
   EXPECT_EQ(lines_, (std::vector<std::string>{"one", "two"}));
-  EXPECT_EQ(dropped_, 0u);
+  EXPECT_EQ(end_->dropped_stderr, 0u);
 }
 
 TEST_F(ProcessHostTest, TheDelegateMayStopItFromWithinACall) {

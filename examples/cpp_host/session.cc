@@ -208,7 +208,7 @@ void Session::OnAgentLine(std::string_view line) {
   LogLine("agent: " + std::string(line));
 }
 
-void Session::OnEnded(const ProcessHost::End& end, uint64_t dropped) {
+void Session::OnEnded(const ProcessHost::End& end) {
   ended_ = {end.state, end.code, end.message};
   // A crash is told at once; how the agent ended is known only now.
   std::string exit = end.agent.ToString();
@@ -217,8 +217,8 @@ void Session::OnEnded(const ProcessHost::End& end, uint64_t dropped) {
     Log("the agent " + exit);
     ended_.message += "; the agent " + exit;
   }
-  if (dropped > 0)
-    Log(std::to_string(dropped) +
+  if (end.dropped_stderr > 0)
+    Log(std::to_string(end.dropped_stderr) +
         " more bytes of the agent's stderr were read and dropped");
 }
 

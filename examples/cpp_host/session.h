@@ -62,8 +62,7 @@ class Session : public sgclaw::posix::ProcessHost::Delegate,
   void OnBreakerOpened(std::string_view action) override;
   void OnTraceRecord(const sgclaw::TraceRecord& record) override;
   void OnAgentLine(std::string_view line) override;
-  void OnEnded(const sgclaw::posix::ProcessHost::End& end,
-               uint64_t dropped) override;
+  void OnEnded(const sgclaw::posix::ProcessHost::End& end) override;
 
   // Browser::Delegate:
   void OnPageChanged(std::optional<std::string_view> domain) override;

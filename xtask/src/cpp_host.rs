@@ -5,6 +5,7 @@ use std::fs::File;
 use std::sync::{Arc, Mutex};
 
 use crate::run::{run, run_with};
+use crate::setup::debian;
 use crate::{Result, root};
 
 const BUILD: &str = "target/cpp/host";
@@ -14,8 +15,12 @@ const PROGRAM: &str = "SGCLAW_HOST";
 /// The executor is the same as that of `sgclaw host`, which has run all rounds.
 const ROUNDS: (&str, &str) = ("SGCLAW_ROUNDS", "100");
 
+/// What builds it.
+const TOOLS: &[(&str, &str)] = &[("/usr/bin/cmake", "cmake"), ("/usr/bin/g++", "g++")];
+
 /// Builds it and runs the tests.
 pub fn test(log: &Arc<Mutex<File>>) -> Result<()> {
+    debian(TOOLS)?;
     // What cargo has built of the dependencies is shared.
     let cargo = format!("-DSGCLAW_CARGO_TARGET_DIR={}", root().join("target").display());
     run(&[

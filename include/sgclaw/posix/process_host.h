@@ -36,6 +36,8 @@ class ProcessHost : public Host::Delegate {
     std::string message;
     // How the agent ended.
     ExitStatus agent;
+    // How many bytes of its stderr were dropped: Delegate::OnAgentLine().
+    uint64_t dropped_stderr = 0;
   };
 
   // What is of no concern to processes: as in Host::Delegate.
@@ -58,9 +60,8 @@ class ProcessHost : public Host::Delegate {
     // is read and dropped.
     virtual void OnAgentLine(std::string_view line);
 
-    // The agent is gone and reaped; the last call. `dropped` bytes of its
-    // stderr were dropped.
-    virtual void OnEnded(const End& end, uint64_t dropped) = 0;
+    // The agent is gone and reaped; the last call.
+    virtual void OnEnded(const End& end) = 0;
   };
 
   // `delegate` and `clock` outlive this.
