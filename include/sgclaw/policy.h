@@ -39,7 +39,7 @@ class Policy {
   // where it is not null, says what.
   static std::optional<Policy> Parse(std::string_view json,
                                      std::shared_ptr<UrlParser> url_parser,
-                                     std::string* error);
+                                     std::string* error = nullptr);
 
   // Names of actions that the policy uses and `registry` does not have:
   // misspelt, perhaps, and then without effect. Worth a warning, above all

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::action;
 use super::call::{Script, executor_gone};
+use super::scope::Scope;
 use super::state::{Phase, Run, Shared, State};
 use crate::json::parse_lenient;
 use crate::{Authorized, Domain, ErrorCode, Failure, JsonObject, Policy, Time, UrlParser};
@@ -28,12 +29,14 @@ pub struct ExecutorConfig {
     pub policy: Arc<Policy>,
     /// Commands that wait for their turn, at most; one more is answered `INTERNAL_OVERLOADED`.
     pub max_waiting: usize,
+    /// Whether the messages go to the browser's DevTools session or to that of one page.
+    pub scope: Scope,
 }
 
 impl ExecutorConfig {
-    /// The defaults: 64 waiting commands.
+    /// The defaults: 64 waiting commands, the browser's own session.
     pub fn new(urls: Arc<dyn UrlParser>, policy: Arc<Policy>) -> Self {
-        ExecutorConfig { urls, policy, max_waiting: 64 }
+        ExecutorConfig { urls, policy, max_waiting: 64, scope: Scope::Browser }
     }
 }
 
@@ -116,7 +119,7 @@ impl Executor {
     /// An executor that has not said anything to the browser yet.
     pub fn new(config: ExecutorConfig) -> Self {
         Executor {
-            shared: Shared::new(State::new(config.urls, config.policy)),
+            shared: Shared::new(State::new(config.urls, config.policy, config.scope)),
             boot: None,
             ready: false,
             current: None,

@@ -2,20 +2,28 @@
 //!
 //! - `demo [ARGS…]`: the main job on a real browser; installs what it needs
 //! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand
-//! - `setup`: installs what the tests need (Debian packages, npm packages)
+//! - `setup`: installs what the tests need (Debian packages, npm packages, CEF)
+//! - `size`: what the library adds to a C++ program
 //! - `generate [--check]`: code and tables from `schemas/`
 
 mod capi;
+<<<<<<< HEAD
+mod cpp_host;
+=======
+mod cef;
+>>>>>>> cef
 mod generate;
 mod run;
 mod setup;
+mod size;
 mod test;
 
 use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak] | setup | generate [--check]";
+const USAGE: &str =
+    "usage: cargo xtask demo [ARGS…] | test [--quick|--soak] | setup | generate [--check] | size";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +34,7 @@ fn main() {
         ["test", "--quick"] => test::quick(),
         ["test", "--soak"] => test::soak(),
         ["setup"] => setup::everything(),
+        ["size"] => size::size(),
         ["generate"] => generate::generate(false),
         ["generate", "--check"] => generate::generate(true),
         _ => Err(USAGE.into()),
