@@ -77,6 +77,15 @@ std::vector<std::string> Policy::UnknownActions(
   return Strings(core_->unknown_actions(Access::Core(registry)));
 }
 
+std::optional<Failure> Policy::CheckNavigation(const ParsedUrl& url) const {
+  rust::String message;
+  std::optional<ErrorCode> code = Code(core_->check_navigation(
+      Bytes(url.scheme), Bytes(url.host), message));
+  if (!code)
+    return std::nullopt;
+  return Failure{*code, std::string(message.data(), message.size()), {}};
+}
+
 Registry::Registry() : core_(ffi::registry_new().into_raw()) {}
 
 Registry::Registry(const Registry& other)

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sgclaw/failure.h"
 #include "sgclaw/url_parser.h"
 
 namespace sgclaw {
@@ -44,6 +45,11 @@ class Policy {
   // misspelt, perhaps, and then without effect. Worth a warning, above all
   // where a confirmation would never be asked for.
   std::vector<std::string> UnknownActions(const Registry& registry) const;
+
+  // Whether a navigation may lead to `url`; empty where it may. The host has
+  // asked this of a command's own URL; whoever carries out `navigate` by other
+  // means than DevToolsExecutor asks it of each redirect (contract section 9).
+  std::optional<Failure> CheckNavigation(const ParsedUrl& url) const;
 
  private:
   friend struct Access;

@@ -263,6 +263,8 @@ mod ffi {
         /// What was wrong, and then the policy is as it was; empty where nothing was.
         fn parse(self: &mut PolicyCore, document: &[u8], urls: SharedPtr<UrlParser>) -> String;
         fn unknown_actions(self: &PolicyCore, registry: &RegistryCore) -> Vec<String>;
+        /// The code of what forbids it, and why in `message`; 0 where nothing does.
+        fn check_navigation(self: &PolicyCore, scheme: &[u8], host: &[u8], message: &mut String) -> u8;
 
         type CommandCore;
         fn seq(self: &CommandCore) -> u64;

@@ -197,4 +197,16 @@ impl PolicyCore {
     pub(super) fn unknown_actions(&self, registry: &RegistryCore) -> Vec<String> {
         self.0.unknown_actions(&registry.0).map(str::to_owned).collect()
     }
+
+    pub(super) fn check_navigation(&self, scheme: &[u8], host: &[u8], message: &mut String) -> u8 {
+        let host = Some(text(host).into_owned()).filter(|host| !host.is_empty());
+        let url = ParsedUrl { scheme: text(scheme).into_owned(), host };
+        match self.0.check_navigation(&url) {
+            Ok(()) => 0,
+            Err(failure) => {
+                *message = failure.message;
+                failure.code.number()
+            }
+        }
+    }
 }
