@@ -39,6 +39,6 @@ fn cxx() {
         .include("include")
         .std("c++17")
         .flag_if_supported("-fno-exceptions")
-        .flag_if_supported("-fno-rtti")
+        // With RTTI, since a program that has it needs the type information of what it derives from.
         .compile("sgclaw_cxx");
 }

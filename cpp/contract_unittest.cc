@@ -177,6 +177,22 @@ TEST(PolicyTest, ItIsAValue) {
   EXPECT_EQ(moved.UnknownActions(none).size(), 1u);
 }
 
+TEST(UrlParserTest, TheLibrarysIsThereOrRefuses) {
+  std::shared_ptr<UrlParser> parser = LibraryUrlParser();
+  ParsedUrl parsed;
+  // Which of both depends on the build.
+  if (parser->Parse("HTTPS://B\u00fccher.example:444/a?b", &parsed)) {
+    EXPECT_EQ(parsed.scheme, "https");
+    EXPECT_EQ(parsed.host, "xn--bcher-kva.example");
+    EXPECT_TRUE(parser->Parse("about:blank", &parsed));
+    EXPECT_EQ(parsed.host, "");
+  }
+  for (std::string_view url : {std::string_view(), std::string_view("/a"),
+                               std::string_view("http://"), kNotUtf8}) {
+    EXPECT_FALSE(parser->Parse(url, &parsed)) << url;
+  }
+}
+
 TEST(ErrorCodeTest, EachHasTheNameOfTheContract) {
   EXPECT_EQ(ErrorCodeName(ErrorCode::kPipeInvalidJson), "PIPE_INVALID_JSON");
   EXPECT_EQ(ErrorCodeName(ErrorCode::kInternalExecutorGone),

@@ -42,14 +42,7 @@ const RELEASE: Build =
 /// Calls from within calls in all combinations: hours under valgrind, and ASan sees the same.
 const TOO_SLOW_FOR_VALGRIND: &str = "-*EveryMethod*";
 
-/// The headers, and the tests in one build.
-pub fn quick() -> Result<()> {
-    setup::cpp()?;
-    headers()?;
-    test(&PLAIN)
-}
-
-/// Everything.
+/// `cargo xtask test --cpp`
 pub fn all() -> Result<()> {
     setup::cpp()?;
     format()?;
@@ -57,7 +50,15 @@ pub fn all() -> Result<()> {
     test(&PLAIN)?;
     let tests = format!("{}/sgclaw_unittests", PLAIN.folder);
     let filter = format!("--gtest_filter={TOO_SLOW_FOR_VALGRIND}");
-    run(&["valgrind", "--quiet", "--error-exitcode=1", "--leak-check=full", &tests, "--gtest_brief=1", &filter])?;
+    run(&[
+        "valgrind",
+        "--quiet",
+        "--error-exitcode=1",
+        "--leak-check=full",
+        &tests,
+        "--gtest_brief=1",
+        &filter,
+    ])?;
     OTHERS.iter().try_for_each(test)
 }
 
@@ -84,7 +85,10 @@ pub fn bench_boundary() -> Result<()> {
     let (rust_ns, cpp_ns) = (median(of_rust)?, median(of_cpp)?);
     let (rust_count, cpp_count) = (instructions(&rust, recording)?, instructions(&cpp, recording)?);
     println!("\na small command through the host  |  Rust | C++   | C++ / Rust");
-    println!("ns, median of {ROUNDS} runs in turn      | {rust_ns:5.0} | {cpp_ns:5.0} | {:.3}", cpp_ns / rust_ns);
+    println!(
+        "ns, median of {ROUNDS} runs in turn      | {rust_ns:5.0} | {cpp_ns:5.0} | {:.3}",
+        cpp_ns / rust_ns
+    );
     println!(
         "instructions, callgrind           | {rust_count:5.0} | {cpp_count:5.0} | {:.3}",
         cpp_count / rust_count
@@ -152,7 +156,8 @@ fn headers() -> Result<()> {
     let headers = files("include/sgclaw", ".h")?;
     for compiler in ["g++", "clang++"] {
         for standard in ["-std=c++17", "-std=c++20", "-std=c++2b"] {
-            let mut command = vec![compiler, standard, "-fsyntax-only", "-Iinclude", "-fno-exceptions", "-fno-rtti"];
+            let mut command =
+                vec![compiler, standard, "-fsyntax-only", "-Iinclude", "-fno-exceptions", "-fno-rtti"];
             command.extend(["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]);
             command.extend(headers.iter().map(String::as_str));
             run(&command)?;

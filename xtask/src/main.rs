@@ -1,13 +1,16 @@
 //! `cargo xtask`: what a person or CI does with this repository.
 //!
 //! - `demo [ARGS…]`: the main job on a real browser; installs what it needs
-//! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand
+//! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand;
+//!   `--cpp`: those of the C++ surface alone
 //! - `setup`: installs what the tests need (Debian packages, npm packages, CEF)
 //! - `size`: what the library adds to a C++ program
+//! - `bench-boundary`: what the C++ surface costs over Rust
 //! - `generate [--check]`: code and tables from `schemas/`
 
 mod capi;
 mod cef;
+mod cpp;
 mod cpp_host;
 mod generate;
 mod run;
@@ -19,8 +22,8 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const USAGE: &str =
-    "usage: cargo xtask demo [ARGS…] | test [--quick|--soak] | setup | generate [--check] | size";
+const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak|--cpp] | setup | generate [--check] \
+    | size | bench-boundary";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -30,8 +33,10 @@ fn main() {
         ["test"] => test::all(),
         ["test", "--quick"] => test::quick(),
         ["test", "--soak"] => test::soak(),
+        ["test", "--cpp"] => cpp::all(),
         ["setup"] => setup::everything(),
         ["size"] => size::size(),
+        ["bench-boundary"] => cpp::bench_boundary(),
         ["generate"] => generate::generate(false),
         ["generate", "--check"] => generate::generate(true),
         _ => Err(USAGE.into()),

@@ -13,9 +13,22 @@ const FONTS: &[(&str, &str)] =
     &[("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", "fonts-noto-cjk")];
 const NODE: &[(&str, &str)] = &[("/usr/bin/node", "nodejs"), ("/usr/bin/npm", "npm")];
 
+/// What the C++ surface is built and tested with.
+const CPP: &[(&str, &str)] = &[
+    ("/usr/bin/g++", "g++"),
+    ("/usr/bin/clang++", "clang"),
+    ("/usr/bin/clang-format", "clang-format"),
+    ("/usr/share/doc/libclang-rt-14-dev", "libclang-rt-14-dev"),
+    ("/usr/bin/cmake", "cmake"),
+    ("/usr/bin/ninja", "ninja-build"),
+    ("/usr/bin/valgrind", "valgrind"),
+    ("/usr/include/gtest/gtest.h", "libgtest-dev"),
+];
+
 /// Everything.
 pub fn everything() -> Result<()> {
     debian(&[BROWSER, FONTS, NODE].concat())?;
+    cpp()?;
     cef::setup()?;
     oracle()
 }
@@ -23,6 +36,17 @@ pub fn everything() -> Result<()> {
 /// A Chromium for the demo.
 pub fn browser() -> Result<()> {
     debian(&[BROWSER, FONTS].concat())
+}
+
+/// What the C++ surface needs. ThreadSanitizer wants a std that is instrumented too, and so its source.
+pub fn cpp() -> Result<()> {
+    debian(CPP)?;
+    let sysroot = std::process::Command::new("rustc").args(["--print", "sysroot"]).output()?.stdout;
+    let sysroot = String::from_utf8(sysroot)?;
+    if Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/Cargo.lock").exists() {
+        return Ok(());
+    }
+    run(&["rustup", "component", "add", "rust-src"])
 }
 
 /// Installs the Debian packages whose file is missing.
