@@ -12,6 +12,8 @@ fn cxx() {
     println!("cargo::rerun-if-changed=cpp");
     println!("cargo::rerun-if-changed=include");
     println!("cargo::rerun-if-changed=src/ffi/bridge.rs");
+    // The paths that the files have in a Chromium checkout, so that one spelling serves both.
+    cxx_build::CFG.include_prefix = "third_party/sgclaw";
     cxx_build::bridge("src/ffi/bridge.rs")
         .files([
             "cpp/agent.cc",
@@ -22,7 +24,6 @@ fn cxx() {
             "cpp/host.cc",
             "cpp/shims.cc",
         ])
-        .include(".")
         .include("include")
         .std("c++17")
         .flag_if_supported("-fno-exceptions")

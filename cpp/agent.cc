@@ -3,7 +3,7 @@
 #include <map>
 #include <utility>
 
-#include "cpp/bridge.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw {
 

@@ -1,14 +1,6 @@
 #ifndef SGCLAW_CPP_BRIDGE_H_
 #define SGCLAW_CPP_BRIDGE_H_
 
-// What cxx generates from src/ffi/bridge.rs lies in one place under GN and in
-// another under cargo.
-#if defined(SGCLAW_GN_BUILD)
-#include "third_party/sgclaw/src/ffi/bridge.rs.h"  // nogncheck
-#else
-#include "sgclaw/src/ffi/bridge.rs.h"
-#endif
-
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -25,6 +17,7 @@
 #include "sgclaw/registry.h"
 #include "sgclaw/time.h"
 #include "sgclaw/trace.h"
+#include "third_party/sgclaw/src/ffi/bridge.rs.h"
 
 namespace sgclaw {
 

@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "cpp/bridge.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw {
 

@@ -1,6 +1,6 @@
 #include <utility>
 
-#include "cpp/bridge.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 #include "sgclaw/json.h"
 #include "sgclaw/policy.h"
 #include "sgclaw/registry.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <utility>
 
-#include "cpp/bridge.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw {
 

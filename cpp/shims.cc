@@ -1,8 +1,8 @@
-#include "cpp/shims.h"
+#include "third_party/sgclaw/cpp/shims.h"
 
 #include <string>
 
-#include "cpp/bridge.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw::ffi {
 

@@ -6,14 +6,9 @@
 #include <array>
 #include <cstdint>
 
-#if defined(SGCLAW_GN_BUILD)
-#include "third_party/rust/cxx/v1/cxx.h"
-#else
-#include "rust/cxx.h"
-#endif
-
 #include "sgclaw/hmac.h"
 #include "sgclaw/url_parser.h"
+#include "third_party/sgclaw/cpp/cxx.h"
 
 namespace sgclaw::ffi {
 

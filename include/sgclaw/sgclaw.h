@@ -727,6 +727,10 @@ sgclaw_status sgclaw_host_allow(struct sgclaw_host *host, uint64_t seq, uint64_t
 // A person refused it.
 sgclaw_status sgclaw_host_deny(struct sgclaw_host *host, uint64_t seq, uint64_t now_us);
 
+// The executor will not answer `seq`: it dropped it, or is gone. Answered with
+// `INTERNAL_EXECUTOR_GONE`. For a seq that is not in flight this does nothing.
+sgclaw_status sgclaw_host_abandon(struct sgclaw_host *host, uint64_t seq, uint64_t now_us);
+
 // Cancels a command: a person stopped it, or its tab closed. For a seq that is not in flight this
 // does nothing.
 sgclaw_status sgclaw_host_cancel(struct sgclaw_host *host, uint64_t seq, uint64_t now_us);

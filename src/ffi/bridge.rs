@@ -159,7 +159,7 @@ mod ffi {
     }
 
     unsafe extern "C++" {
-        include!("cpp/shims.h");
+        include!("third_party/sgclaw/cpp/shims.h");
         /// Whether the URL was parsed. `host` stays empty where it has none.
         fn parse_url(parser: &UrlParser, url: &str, scheme: &mut Vec<u8>, host: &mut Vec<u8>) -> bool;
         fn hmac_sha256(provider: &HmacSha256, key: &[u8], message: &[u8], tag: &mut [u8; 32]);

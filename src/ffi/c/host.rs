@@ -636,6 +636,18 @@ pub unsafe extern "C" fn sgclaw_host_deny(host: *mut sgclaw_host, seq: u64, now_
     })
 }
 
+/// The executor will not answer `seq`: it dropped it, or is gone. Answered with
+/// `INTERNAL_EXECUTOR_GONE`. For a seq that is not in flight this does nothing.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn sgclaw_host_abandon(host: *mut sgclaw_host, seq: u64, now_us: u64) -> sgclaw_status {
+    answer(|| {
+        // SAFETY: the caller keeps the conventions of docs/c-api.md.
+        let mut face = unsafe { handle::enter(host) }?;
+        face.host.abandon(seq, Time::from_micros(now_us));
+        Ok(())
+    })
+}
+
 /// Cancels a command: a person stopped it, or its tab closed. For a seq that is not in flight this
 /// does nothing.
 #[unsafe(no_mangle)]
