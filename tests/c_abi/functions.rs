@@ -92,6 +92,7 @@ functions! {
     sgclaw_host_fail(_, _, _, _, _, _, _, _);
     sgclaw_host_allow(_, _, _);
     sgclaw_host_deny(_, _, _);
+    sgclaw_host_abandon(_, _, _);
     sgclaw_host_cancel(_, _, _);
     sgclaw_host_set_policy(_, _);
     sgclaw_host_policy(_, _);

@@ -1,9 +1,11 @@
 //! `cargo xtask`: what a person or CI does with this repository.
 //!
 //! - `demo [ARGS…]`: the main job on a real browser; installs what it needs
-//! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand
+//! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand;
+//!   `--capi`: the C interface alone
 //! - `setup`: installs what the tests need (Debian packages, npm packages)
-//! - `generate [--check]`: code and tables from `schemas/`
+//! - `generate [--check]`: code and tables from `schemas/`, the C header from `src/ffi/c/`
+//! - `install [--prefix DIR] [--features LIST]`: the libraries for C, with header, pkg-config and CMake files
 
 mod capi;
 mod generate;
@@ -15,7 +17,7 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak] | setup | generate [--check]";
+const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak|--capi] | setup | generate [--check] | install [--prefix DIR] [--features LIST]";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +30,8 @@ fn main() {
         ["setup"] => setup::everything(),
         ["generate"] => generate::generate(false),
         ["generate", "--check"] => generate::generate(true),
+        ["install", rest @ ..] => capi::install(rest),
+        ["test", "--capi"] => capi::test(),
         _ => Err(USAGE.into()),
     };
     if let Err(error) = outcome {
