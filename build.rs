@@ -14,7 +14,19 @@ fn cxx() {
     println!("cargo::rerun-if-changed=src/ffi/bridge.rs");
     // The paths that the files have in a Chromium checkout, so that one spelling serves both.
     cxx_build::CFG.include_prefix = "third_party/sgclaw";
-    cxx_build::bridge("src/ffi/bridge.rs")
+    let mut build = cxx_build::bridge("src/ffi/bridge.rs");
+    if std::env::var_os("CARGO_CFG_UNIX").is_some() {
+        build.files([
+            "cpp/posix/child_process.cc",
+            "cpp/posix/devtools_pipe.cc",
+            "cpp/posix/fd.cc",
+            "cpp/posix/printable.cc",
+            "cpp/posix/process_host.cc",
+            "cpp/posix/random_seed.cc",
+            "cpp/posix/wait_set.cc",
+        ]);
+    }
+    build
         .files([
             "cpp/agent.cc",
             "cpp/command.cc",

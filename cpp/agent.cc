@@ -24,7 +24,23 @@ class Agent::Core : public std::enable_shared_from_this<Core> {
 
   ffi::AgentCore& rust() { return *rust_; }
 
-  void Detach() { delegate_ = nullptr; }
+  void Detach() {
+    delegate_ = nullptr;
+    std::exchange(callbacks_, {});
+  }
+
+  void OutputWritten(size_t count) {
+    Tell([&](ffi::AgentCore& rust, uint64_t) {
+      rust.output_written(count);
+      if (rust.output().empty())
+        output_told_ = false;
+    });
+  }
+
+  void HandleTimeout() {
+    deadline_.reset();
+    Tell([](ffi::AgentCore& rust, uint64_t now) { rust.handle_timeout(now); });
+  }
 
   template <typename Call>
   void Tell(Call call) {
@@ -63,15 +79,16 @@ class Agent::Core : public std::enable_shared_from_this<Core> {
   bool Step() {
     if (!delegate_)
       return false;
-    bool waits = rust_->output().size() > 0;
-    if (waits != std::exchange(output_waits_, waits) && waits) {
+    if (!output_told_ && !rust_->output().empty()) {
+      output_told_ = true;
       delegate_->OnOutputReady();
       return true;
     }
     if (TellEvent())
       return true;
     uint64_t deadline = rust_->poll_timeout();
-    if (deadline != std::exchange(deadline_, deadline)) {
+    if (deadline_ != deadline) {
+      deadline_ = deadline;
       delegate_->OnDeadlineChanged(Deadline(deadline));
       return true;
     }
@@ -134,8 +151,8 @@ class Agent::Core : public std::enable_shared_from_this<Core> {
   const Clock* clock_;
   std::map<uint64_t, ResultCallback> callbacks_;
   bool settling_ = false;
-  bool output_waits_ = false;
-  uint64_t deadline_ = UINT64_MAX;
+  bool output_told_ = false;
+  std::optional<uint64_t> deadline_ = UINT64_MAX;
 };
 
 Agent::Agent(AgentOptions options, Delegate* delegate, const Clock* clock)
@@ -165,9 +182,7 @@ void Agent::HandleEndOfInput() {
 }
 
 void Agent::HandleTimeout() {
-  core_->Tell([&](ffi::AgentCore& rust, uint64_t now) {
-    rust.handle_timeout(now);
-  });
+  core_->HandleTimeout();
 }
 
 std::string_view Agent::output() const {
@@ -175,9 +190,7 @@ std::string_view Agent::output() const {
 }
 
 void Agent::OutputWritten(size_t count) {
-  core_->Tell([&](ffi::AgentCore& rust, uint64_t) {
-    rust.output_written(count);
-  });
+  core_->OutputWritten(count);
 }
 
 void Agent::ResetAction(std::string_view action) {

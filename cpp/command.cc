@@ -10,7 +10,7 @@ Command::Command(Command&& other) noexcept
     : core_(std::exchange(other.core_, nullptr)) {}
 
 Command& Command::operator=(Command&& other) noexcept {
-  std::swap(core_, other.core_);
+  Free(std::exchange(core_, std::exchange(other.core_, nullptr)));
   return *this;
 }
 

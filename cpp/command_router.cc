@@ -7,10 +7,20 @@ namespace sgclaw {
 CommandRouter::CommandRouter() = default;
 CommandRouter::~CommandRouter() = default;
 
+namespace {
+
+bool IsThere(const CommandRouter::Handler& handler, std::string* error) {
+  if (!handler && error)
+    *error = "the handler is empty";
+  return handler != nullptr;
+}
+
+}  // namespace
+
 bool CommandRouter::Handle(std::string_view action,
                            Handler handler,
                            std::string* error) {
-  if (!registry_.AddStandard(action, error))
+  if (!IsThere(handler, error) || !registry_.AddStandard(action, error))
     return false;
   handlers_.emplace(action, std::move(handler));
   return true;
@@ -20,7 +30,7 @@ bool CommandRouter::Handle(std::string_view action,
                            std::string_view schema,
                            Handler handler,
                            std::string* error) {
-  if (!registry_.Add(action, schema, error))
+  if (!IsThere(handler, error) || !registry_.Add(action, schema, error))
     return false;
   handlers_.emplace(action, std::move(handler));
   return true;

@@ -1,11 +1,33 @@
 #include <utility>
 
-#include "third_party/sgclaw/cpp/bridge.h"
 #include "sgclaw/json.h"
 #include "sgclaw/policy.h"
 #include "sgclaw/registry.h"
+#include "sgclaw/url_parser.h"
+#include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw {
+
+namespace {
+
+class RustUrlParser : public UrlParser {
+ public:
+  bool Parse(std::string_view url, ParsedUrl* parsed) const override {
+    rust::String scheme;
+    rust::String host;
+    if (!ffi::parse_url_in_rust(Bytes(url), scheme, host))
+      return false;
+    parsed->scheme.assign(scheme.data(), scheme.size());
+    parsed->host.assign(host.data(), host.size());
+    return true;
+  }
+};
+
+}  // namespace
+
+std::shared_ptr<UrlParser> LibraryUrlParser() {
+  return std::make_shared<RustUrlParser>();
+}
 
 std::optional<std::string> CanonicalJson(std::string_view text) {
   rust::String canonical;
@@ -20,8 +42,7 @@ std::string_view ContractVersion() {
 
 Policy::Policy() : core_(ffi::policy_deny_all().into_raw()) {}
 
-Policy::Policy(const Policy& other)
-    : core_(other.core_->copy().into_raw()) {}
+Policy::Policy(const Policy& other) : core_(other.core_->copy().into_raw()) {}
 
 Policy::Policy(Policy&& other) noexcept : Policy() {
   std::swap(core_, other.core_);
@@ -54,6 +75,15 @@ std::optional<Policy> Policy::Parse(std::string_view json,
 std::vector<std::string> Policy::UnknownActions(
     const Registry& registry) const {
   return Strings(core_->unknown_actions(Access::Core(registry)));
+}
+
+std::optional<Failure> Policy::CheckNavigation(const ParsedUrl& url) const {
+  rust::String message;
+  std::optional<ErrorCode> code = Code(core_->check_navigation(
+      Bytes(url.scheme), Bytes(url.host), message));
+  if (!code)
+    return std::nullopt;
+  return Failure{*code, std::string(message.data(), message.size()), {}};
 }
 
 Registry::Registry() : core_(ffi::registry_new().into_raw()) {}

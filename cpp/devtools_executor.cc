@@ -17,7 +17,8 @@ class DevToolsExecutor::Core : public std::enable_shared_from_this<Core> {
        const Clock* clock)
       : rust_(ffi::executor_new(Access::Core(options.policy),
                                 options.url_parser,
-                                options.max_waiting)),
+                                options.max_waiting,
+                                options.one_page)),
         transport_(transport),
         delegate_(delegate),
         clock_(clock) {}
@@ -26,8 +27,10 @@ class DevToolsExecutor::Core : public std::enable_shared_from_this<Core> {
 
   void Detach() {
     delegate_ = nullptr;
-    // Dropped, and so answered.
-    std::exchange(completions_, {});
+    // Dropped in order, and so answered. Out of the map first, since that calls
+    // the host, which may hand in the next command.
+    while (!completions_.empty())
+      completions_.extract(completions_.begin());
   }
 
   template <typename Call>
@@ -46,15 +49,29 @@ class DevToolsExecutor::Core : public std::enable_shared_from_this<Core> {
       return;
     auto box = rust::Box<ffi::CommandCore>::from_raw(core);
     Tell([&](ffi::ExecutorCore& rust, uint64_t now) {
-      completions_.insert_or_assign(box->seq(), std::move(completion));
+      if (!completions_.try_emplace(box->seq(), std::move(completion)).second) {
+        completion.Fail(ErrorCode::kInternalUnknown,
+                        "the executor has a command of this seq already: it "
+                        "serves one host");
+        return;
+      }
       rust.execute(std::move(box), now);
+    });
+  }
+
+  void HandleTimeout() {
+    deadline_.reset();
+    Tell([](ffi::ExecutorCore& rust, uint64_t now) {
+      rust.handle_timeout(now);
     });
   }
 
   void Cancel(uint64_t seq) {
     Tell([&](ffi::ExecutorCore& rust, uint64_t now) {
       rust.cancel(seq, now);
-      completions_.erase(seq);
+      // Dropped outside of the map, since that calls the host, which may hand
+      // in the next command.
+      completions_.extract(seq);
     });
   }
 
@@ -80,7 +97,8 @@ class DevToolsExecutor::Core : public std::enable_shared_from_this<Core> {
     if (TellEvent())
       return true;
     uint64_t deadline = rust_->poll_timeout();
-    if (deadline != std::exchange(deadline_, deadline)) {
+    if (deadline_ != deadline) {
+      deadline_ = deadline;
       delegate_->OnDeadlineChanged(Deadline(deadline));
       return true;
     }
@@ -133,7 +151,7 @@ class DevToolsExecutor::Core : public std::enable_shared_from_this<Core> {
   // By seq.
   std::map<uint64_t, Completion> completions_;
   bool settling_ = false;
-  uint64_t deadline_ = UINT64_MAX;
+  std::optional<uint64_t> deadline_ = UINT64_MAX;
 };
 
 DevToolsExecutor::DevToolsExecutor(Options options,
@@ -163,9 +181,7 @@ void DevToolsExecutor::HandleDisconnect() {
 }
 
 void DevToolsExecutor::HandleTimeout() {
-  core_->Tell([&](ffi::ExecutorCore& rust, uint64_t now) {
-    rust.handle_timeout(now);
-  });
+  core_->HandleTimeout();
 }
 
 void DevToolsExecutor::Execute(Command command, Completion completion) {

@@ -89,6 +89,21 @@ class Host::Core : public CompletionSink,
 
   ffi::HostCore& rust() { return *rust_; }
 
+  void OutputWritten(size_t count) {
+    Tell([&](ffi::HostCore& rust, uint64_t) {
+      rust.output_written(count);
+      // Here and not in Step(): before that runs, the delegate may have written
+      // everything and then caused more.
+      if (rust.output().empty())
+        output_told_ = false;
+    });
+  }
+
+  void HandleTimeout() {
+    deadline_.reset();
+    Tell([](ffi::HostCore& rust, uint64_t now) { rust.handle_timeout(now); });
+  }
+
   // The host is gone: nobody is called any more.
   void Detach() { delegate_ = nullptr; }
 
@@ -139,15 +154,16 @@ class Host::Core : public CompletionSink,
       return true;
     }
     // Before the events, since after one the child's stdin may be closed.
-    bool waits = rust_->output().size() > 0;
-    if (waits != std::exchange(output_waits_, waits) && waits) {
+    if (!output_told_ && !rust_->output().empty()) {
+      output_told_ = true;
       delegate_->OnOutputReady();
       return true;
     }
     if (TellEvent())
       return true;
     uint64_t deadline = rust_->poll_timeout();
-    if (deadline != std::exchange(deadline_, deadline)) {
+    if (deadline_ != deadline) {
+      deadline_ = deadline;
       delegate_->OnDeadlineChanged(Deadline(deadline));
       return true;
     }
@@ -209,8 +225,10 @@ class Host::Core : public CompletionSink,
   Delegate* delegate_;
   const Clock* clock_;
   bool settling_ = false;
-  bool output_waits_ = false;
-  uint64_t deadline_ = UINT64_MAX;
+  // The delegate knows that bytes wait.
+  bool output_told_ = false;
+  // As the delegate knows it; empty where it is to be told again.
+  std::optional<uint64_t> deadline_ = UINT64_MAX;
 };
 
 Host::Host(HostOptions options,
@@ -224,9 +242,7 @@ Host::~Host() {
 }
 
 void Host::Start() {
-  core_->Tell([&](ffi::HostCore& rust, uint64_t now) {
-    rust.start(now);
-  });
+  core_->Tell([&](ffi::HostCore& rust, uint64_t now) { rust.start(now); });
 }
 
 void Host::HandleInput(std::string_view bytes) {
@@ -260,9 +276,7 @@ void Host::HandleExitSignal(int signal) {
 }
 
 void Host::HandleTimeout() {
-  core_->Tell([&](ffi::HostCore& rust, uint64_t now) {
-    rust.handle_timeout(now);
-  });
+  core_->HandleTimeout();
 }
 
 std::string_view Host::output() const {
@@ -270,9 +284,7 @@ std::string_view Host::output() const {
 }
 
 void Host::OutputWritten(size_t count) {
-  core_->Tell([&](ffi::HostCore& rust, uint64_t) {
-    rust.output_written(count);
-  });
+  core_->OutputWritten(count);
 }
 
 bool Host::wants_input() const {
@@ -286,9 +298,8 @@ void Host::Confirm(uint64_t seq, bool allow) {
 }
 
 void Host::Cancel(uint64_t seq) {
-  core_->Tell([&](ffi::HostCore& rust, uint64_t now) {
-    rust.cancel(seq, now);
-  });
+  core_->Tell(
+      [&](ffi::HostCore& rust, uint64_t now) { rust.cancel(seq, now); });
 }
 
 void Host::SetPolicy(const Policy& policy) {
@@ -307,9 +318,7 @@ void Host::ResetBreaker(std::string_view action) {
 }
 
 void Host::Stop() {
-  core_->Tell([&](ffi::HostCore& rust, uint64_t now) {
-    rust.stop(now);
-  });
+  core_->Tell([&](ffi::HostCore& rust, uint64_t now) { rust.stop(now); });
 }
 
 HostState Host::state() const {

@@ -1,30 +1,14 @@
 #include "third_party/sgclaw/cpp/shims.h"
 
-#include <string>
-
 #include "third_party/sgclaw/cpp/bridge.h"
 
 namespace sgclaw::ffi {
 
-namespace {
-
-void Append(const std::string& text, rust::Vec<uint8_t>& bytes) {
-  bytes.reserve(text.size());
-  for (char c : text)
-    bytes.push_back(static_cast<uint8_t>(c));
-}
-
-}  // namespace
-
-bool parse_url(const UrlParser& parser,
-               rust::Str url,
-               rust::Vec<uint8_t>& scheme,
-               rust::Vec<uint8_t>& host) {
+bool parse_url(const UrlParser& parser, rust::Str url, UrlParts& parts) {
   ParsedUrl parsed;
   if (!parser.Parse(View(url), &parsed))
     return false;
-  Append(parsed.scheme, scheme);
-  Append(parsed.host, host);
+  parts.set(Bytes(parsed.scheme), Bytes(parsed.host));
   return true;
 }
 

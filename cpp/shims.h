@@ -12,10 +12,9 @@
 
 namespace sgclaw::ffi {
 
-bool parse_url(const UrlParser& parser,
-               rust::Str url,
-               rust::Vec<uint8_t>& scheme,
-               rust::Vec<uint8_t>& host);
+struct UrlParts;
+
+bool parse_url(const UrlParser& parser, rust::Str url, UrlParts& parts);
 
 void hmac_sha256(const HmacSha256& provider,
                  rust::Slice<const uint8_t> key,

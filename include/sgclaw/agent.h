@@ -91,6 +91,7 @@ class Agent {
     virtual void OnEnded(const std::optional<Failure>& failure) = 0;
   };
 
+  // It may be empty where nobody cares.
   using ResultCallback = std::function<void(AgentResult result)>;
 
   // `delegate` and `clock` outlive the agent.
@@ -100,7 +101,9 @@ class Agent {
   // Callbacks that wait are not called any more.
   ~Agent();
 
-  // Asks for an action; `params` is a JSON object in any form.
+  // Asks for an action; `params` is a JSON object in any form. Where the
+  // delegate carries bytes at once, `callback` may be called before this
+  // returns.
   [[nodiscard]] RequestStatus Request(std::string_view action,
                                       std::string_view params,
                                       std::string_view expected_domain,
@@ -115,7 +118,7 @@ class Agent {
   // The deadline of Delegate::OnDeadlineChanged() has come.
   void HandleTimeout();
 
-  // Bytes for the host; valid until the next call that is not const.
+  // As Host::output().
   std::string_view output() const;
 
   // `count` bytes of output() are written.

@@ -60,6 +60,11 @@ class CompletionSink {
 // Whoever drops it unanswered has answered INTERNAL_EXECUTOR_GONE. After the
 // command has ended otherwise (deadline, cancellation, end of the session,
 // destruction of the host) an answer changes nothing; the trace tells of it.
+//
+// An answer, and so the destructor too, calls the host, which may call its
+// delegate before it returns, such as with the next command. Whoever keeps
+// completions in a container moves them out of it first: std::exchange() instead
+// of clear().
 class Completion {
  public:
   Completion(std::weak_ptr<CompletionSink> sink, uint64_t seq);

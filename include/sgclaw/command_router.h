@@ -27,8 +27,9 @@ class CommandRouter {
   CommandRouter& operator=(const CommandRouter&) = delete;
   ~CommandRouter();
 
-  // An action of the contract. False where it has none of this name, or where a
-  // handler is there already; `error`, where it is not null, says which.
+  // An action of the contract. False where it has none of this name, where a
+  // handler is there already, or where `handler` is empty; `error`, where it is
+  // not null, says which.
   [[nodiscard]] bool Handle(std::string_view action,
                             Handler handler,
                             std::string* error = nullptr);

@@ -26,8 +26,9 @@ class DevToolsTransport {
 };
 
 // Carries commands out in a Chromium over DevTools messages (contract section
-// 8), one at a time, in the order in which they came. No I/O and no clock of its
-// own; on one sequence and re-entrant as Host is.
+// 8), one at a time, in the order in which they came. Serves one host, since it
+// tells commands apart by their seq. No I/O and no clock of its own; on one
+// sequence and re-entrant as Host is.
 class DevToolsExecutor {
  public:
   struct Options {
@@ -39,6 +40,11 @@ class DevToolsExecutor {
     // Commands that wait for their turn, at most; one more is answered
     // INTERNAL_OVERLOADED.
     size_t max_waiting = 64;
+    // Whether the transport is the session of one page, as DevToolsAgentHost
+    // gives it for a WebContents, instead of the browser's. That page is then
+    // the only tab there is; the browser keeps it from opening windows and
+    // refuses its downloads.
+    bool one_page = false;
   };
 
   class Delegate {
@@ -49,7 +55,7 @@ class DevToolsExecutor {
     virtual void OnReady() {}
 
     // The tab shows a document of another host, or of none (about:blank, file:,
-    // an opaque origin, an error page, a crash). For Host::SetPage().
+    // an opaque origin, an error page, no tab at all). For Host::SetPage().
     virtual void OnPageChanged(std::optional<std::string_view> domain) = 0;
 
     // The browser is gone; nothing will be executed any more.

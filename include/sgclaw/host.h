@@ -119,7 +119,10 @@ struct ConfirmationRequest {
 //
 // Lives on one sequence: every method is called there, and so is the delegate.
 // The delegate is called from within the methods, when the host's state is
-// settled; it may call any method of the host, and may destroy the host.
+// settled; it may call any method of the host, and may destroy the host. It
+// must not throw. What it causes is told after it has returned, in order, so
+// that calls never nest deeper than one. The clock, the URL parser and the HMAC
+// are called while the host works: they must not call it.
 class Host {
  public:
   class Delegate {
@@ -136,11 +139,13 @@ class Host {
     virtual void OnCancel(uint64_t seq);
 
     // Bytes wait in Host::output() where none waited before: write them to the
-    // child's stdin, as far as it takes them, and go on when it takes more.
+    // child's stdin until output() is empty or the child takes no more, and go
+    // on when it does.
     virtual void OnOutputReady() = 0;
 
     // Call Host::HandleTimeout() at `deadline`; empty: no more at all. Replaces
-    // the last deadline.
+    // the last deadline. Told again after each HandleTimeout(), so that a timer
+    // that fired a little early is set anew.
     virtual void OnDeadlineChanged(std::optional<Time> deadline) = 0;
 
     // The session entered a state. Worth a line in the log: `message` repeats
@@ -174,7 +179,10 @@ class Host {
   };
 
   // `delegate` and `clock` outlive the host.
-  Host(HostOptions options, HmacSeed seed, Delegate* delegate, const Clock* clock);
+  Host(HostOptions options,
+       HmacSeed seed,
+       Delegate* delegate,
+       const Clock* clock);
   Host(const Host&) = delete;
   Host& operator=(const Host&) = delete;
   // The delegate is not called any more, and completions that are still out do
@@ -201,7 +209,8 @@ class Host {
   // The deadline of Delegate::OnDeadlineChanged() has come.
   void HandleTimeout();
 
-  // Bytes for the child's stdin; valid until the next call that is not const.
+  // The next bytes for the child's stdin, perhaps not all of them; empty where
+  // none wait. Valid until the next call that is not const.
   std::string_view output() const;
 
   // `count` bytes of output() are written.

@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sgclaw/failure.h"
 #include "sgclaw/url_parser.h"
 
 namespace sgclaw {
@@ -38,12 +39,17 @@ class Policy {
   // where it is not null, says what.
   static std::optional<Policy> Parse(std::string_view json,
                                      std::shared_ptr<UrlParser> url_parser,
-                                     std::string* error);
+                                     std::string* error = nullptr);
 
   // Names of actions that the policy uses and `registry` does not have:
   // misspelt, perhaps, and then without effect. Worth a warning, above all
   // where a confirmation would never be asked for.
   std::vector<std::string> UnknownActions(const Registry& registry) const;
+
+  // Whether a navigation may lead to `url`; empty where it may. The host has
+  // asked this of a command's own URL; whoever carries out `navigate` by other
+  // means than DevToolsExecutor asks it of each redirect (contract section 9).
+  std::optional<Failure> CheckNavigation(const ParsedUrl& url) const;
 
  private:
   friend struct Access;

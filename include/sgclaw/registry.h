@@ -32,10 +32,11 @@ class Registry {
   // not null, says what.
   [[nodiscard]] bool Add(std::string_view name,
                          std::string_view schema,
-                         std::string* error);
+                         std::string* error = nullptr);
 
   // Adds an action of the contract with its schema.
-  [[nodiscard]] bool AddStandard(std::string_view name, std::string* error);
+  [[nodiscard]] bool AddStandard(std::string_view name,
+                                 std::string* error = nullptr);
 
   // In order.
   std::vector<std::string> names() const;

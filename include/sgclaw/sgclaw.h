@@ -421,8 +421,12 @@ typedef struct sgclaw_executor_config {
   const struct sgclaw_url_parser *urls;
   // Commands that wait for their turn, at most: 64.
   size_t max_waiting;
+  // 0: the messages go to the browser's DevTools session, and every tab is in reach. 1: to the
+  // session of one page, which is the only tab there is; the embedder keeps it from opening windows
+  // and refuses its downloads.
+  uint64_t one_page;
   // Zero.
-  uint64_t reserved[8];
+  uint64_t reserved[7];
 } sgclaw_executor_config;
 
 // What happened at an executor. Fields that the kind does not name are zero.

@@ -1,6 +1,7 @@
 #ifndef SGCLAW_URL_PARSER_H_
 #define SGCLAW_URL_PARSER_H_
 
+#include <memory>
 #include <string>
 #include <string_view>
 
@@ -28,6 +29,11 @@ class UrlParser {
   // relative; `parsed` is not looked at then.
   virtual bool Parse(std::string_view url, ParsedUrl* parsed) const = 0;
 };
+
+// The library's own (WHATWG), for a host outside a browser that has URLs to look
+// at itself. Where the library was built without one (cargo feature `url`) it
+// refuses every URL.
+std::shared_ptr<UrlParser> LibraryUrlParser();
 
 }  // namespace sgclaw
 

@@ -1,6 +1,7 @@
 use serde_json::json;
 
 use super::call::{CallError, page_crashed, tab_closed};
+use super::scope::Scope;
 use super::script::{INJECTED, WORLD};
 use super::state::{Policed, Session, State, Tab};
 use crate::json::Value;
@@ -39,7 +40,7 @@ impl State {
             return;
         }
         let Some(method) = message.get("method").and_then(Value::as_str) else { return };
-        let session = message.get("sessionId").and_then(Value::as_str);
+        let session = self.scope.inward(message.get("sessionId").and_then(Value::as_str));
         let nothing = Value::Null;
         let params = message.get("params").unwrap_or(&nothing);
         match (session, method.split_once('.')) {
@@ -69,10 +70,14 @@ impl State {
             }
             return;
         }
+        let stood_in = self.asked.remove(&id).zip(message.get("result"));
+        let stood_in = stood_in.map(|(asked, told)| self.stood_in(asked, told));
         // A reply to a call that was given up, or that we never made.
         let Some(call) = self.calls.get_mut(&id).filter(|call| call.reply.is_none()) else { return };
         call.reply = Some(match message.get("error") {
-            None => Ok(message.get("result").map_or(serde_json::Value::Null, owned)),
+            None => {
+                Ok(stood_in.unwrap_or_else(|| message.get("result").map_or(serde_json::Value::Null, owned)))
+            }
             Some(error) => {
                 let why = text(error, "message");
                 let document_gone = [
@@ -152,7 +157,7 @@ impl State {
         }
     }
 
-    fn attached(&mut self, parent: Option<&str>, params: &Value<'_>) {
+    pub(super) fn attached(&mut self, parent: Option<&str>, params: &Value<'_>) {
         let session = text(params, "sessionId").to_owned();
         let Some(info) = params.get("targetInfo") else { return };
         let target = text(info, "targetId").to_owned();
@@ -172,6 +177,8 @@ impl State {
         self.sessions
             .insert(session.clone(), Session { target: target.clone(), tab, parent, crashed: false });
         let session = session.as_str();
+        // A frame that waits has no document yet to run the script in, and Chromium 131 dies of the try.
+        let waits = matches!(params.get("waitingForDebugger"), Some(Value::Bool(true)));
         let auto = json!({ "autoAttach": true, "waitForDebuggerOnStart": true, "flatten": true,
             "filter": [{ "type": "iframe" }] });
         self.send(Some(session), "Inspector.enable", json!({}));
@@ -181,7 +188,8 @@ impl State {
         self.send(
             Some(session),
             "Page.addScriptToEvaluateOnNewDocument",
-            json!({ "source": INJECTED, "worldName": WORLD, "runImmediately": true }),
+            json!({ "source": INJECTED, "worldName": WORLD,
+                "runImmediately": kind == "page" || !waits }),
         );
         self.send(
             Some(session),
@@ -319,7 +327,8 @@ impl State {
                     tab.progress.downloads = tab.progress.downloads.saturating_add(1);
                 }
             }
-            "windowOpen" => {
+            // Where the page is all there is no tab will follow.
+            "windowOpen" if self.scope == Scope::Browser => {
                 if let Some(run) = self.run.as_mut() {
                     run.windows = run.windows.saturating_add(1);
                 }

@@ -8,6 +8,7 @@ use serde_json::{Value, json};
 
 use super::action;
 use super::call::{Script, executor_gone};
+use super::scope::Scope;
 use super::state::{Phase, Run, Shared, State};
 use crate::json::parse_lenient;
 use crate::{Authorized, Domain, ErrorCode, Failure, JsonObject, Policy, Time, UrlParser};
@@ -28,12 +29,14 @@ pub struct ExecutorConfig {
     pub policy: Arc<Policy>,
     /// Commands that wait for their turn, at most; one more is answered `INTERNAL_OVERLOADED`.
     pub max_waiting: usize,
+    /// Whether the messages go to the browser's DevTools session or to that of one page.
+    pub scope: Scope,
 }
 
 impl ExecutorConfig {
-    /// The defaults: 64 waiting commands.
+    /// The defaults: 64 waiting commands, the browser's own session.
     pub fn new(urls: Arc<dyn UrlParser>, policy: Arc<Policy>) -> Self {
-        ExecutorConfig { urls, policy, max_waiting: 64 }
+        ExecutorConfig { urls, policy, max_waiting: 64, scope: Scope::Browser }
     }
 }
 
@@ -44,7 +47,8 @@ pub enum ExecutorEvent {
     /// The first tab is attached; commands that waited begin.
     Ready,
     /// The top document of the tab that commands act on is on another host, or has none that a
-    /// policy could allow: `about:blank`, `file:`, an opaque origin, an error page, a crash.
+    /// policy could allow: `about:blank`, `file:`, an opaque origin, an error page. A crash leaves it
+    /// as it was: commands are answered `CMD_PAGE_CRASHED`.
     PageChanged {
         /// The host.
         domain: Option<Domain>,
@@ -116,7 +120,7 @@ impl Executor {
     /// An executor that has not said anything to the browser yet.
     pub fn new(config: ExecutorConfig) -> Self {
         Executor {
-            shared: Shared::new(State::new(config.urls, config.policy)),
+            shared: Shared::new(State::new(config.urls, config.policy, config.scope)),
             boot: None,
             ready: false,
             current: None,

@@ -1,8 +1,8 @@
 //! The executor: runs the actions of contract section 8 in a Chromium, over DevTools protocol
 //! messages whose transport it does not own.
 //!
-//! The same code serves over `--remote-debugging-pipe` and over `content::DevToolsAgentHost` inside a
-//! Chromium build. After every input (`start`, `handle_…`, `execute`, `cancel`, `set_policy`) drain
+//! The same code serves over `--remote-debugging-pipe` ([`Scope::Browser`]) and over
+//! `content::DevToolsAgentHost` inside a browser ([`Scope::Page`]; `examples/cef_host`). After every input (`start`, `handle_…`, `execute`, `cancel`, `set_policy`) drain
 //! [`Executor::poll_message`] and [`Executor::poll_event`] to `None`, then ask
 //! [`Executor::poll_timeout`] when to call [`Executor::handle_timeout`].
 //!
@@ -18,6 +18,7 @@ mod executor;
 mod image;
 mod key;
 mod navigation;
+mod scope;
 mod script;
 mod state;
 mod world;
@@ -26,3 +27,4 @@ mod world;
 mod tests;
 
 pub use executor::{Executor, ExecutorConfig, ExecutorEvent};
+pub use scope::Scope;

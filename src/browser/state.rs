@@ -6,6 +6,7 @@ use serde_json::{Value, json};
 use super::call::CallError;
 use super::executor::ExecutorEvent;
 use super::navigation::Progress;
+use super::scope::{Asked, Scope};
 use super::world::World;
 use crate::{Domain, Failure, Policy, Time, UrlParser};
 
@@ -138,6 +139,9 @@ pub(super) struct State {
     pub(super) messages: VecDeque<Vec<u8>>,
     pub(super) events: VecDeque<ExecutorEvent>,
     next_id: u64,
+    pub(super) scope: Scope,
+    /// Calls to the browser that the page's session answers.
+    pub(super) asked: BTreeMap<u64, Asked>,
     pub(super) calls: BTreeMap<u64, Call>,
     /// Calls for the frame tree of a tab, made when it was attached.
     pub(super) trees: BTreeMap<u64, String>,
@@ -150,7 +154,7 @@ pub(super) struct State {
 }
 
 impl State {
-    pub(super) fn new(urls: Arc<dyn UrlParser>, policy: Arc<Policy>) -> Self {
+    pub(super) fn new(urls: Arc<dyn UrlParser>, policy: Arc<Policy>, scope: Scope) -> Self {
         State {
             now: Time::default(),
             wake: None,
@@ -160,6 +164,8 @@ impl State {
             messages: VecDeque::new(),
             events: VecDeque::new(),
             next_id: 0,
+            scope,
+            asked: BTreeMap::new(),
             calls: BTreeMap::new(),
             trees: BTreeMap::new(),
             sessions: BTreeMap::new(),
@@ -178,8 +184,18 @@ impl State {
     /// Queues a message for the browser whose reply nobody waits for. `None` where it is too large.
     pub(super) fn send(&mut self, session: Option<&str>, method: &str, params: Value) -> Option<u64> {
         self.next_id = self.next_id.saturating_add(1);
+        if self.scope.answer(session, method).is_some() {
+            return Some(self.next_id);
+        }
         let mut message = json!({ "id": self.next_id, "method": method, "params": params });
-        if let (Some(session), Some(fields)) = (session, message.as_object_mut()) {
+        if self.scope == Scope::Page
+            && session.is_none()
+            && let Some(asked) = Scope::stand_in(method)
+        {
+            self.asked.insert(self.next_id, asked);
+            message = json!({ "id": self.next_id, "method": "Target.getTargetInfo", "params": {} });
+        }
+        if let (Some(session), Some(fields)) = (self.scope.outward(session), message.as_object_mut()) {
             fields.insert("sessionId".to_owned(), Value::from(session));
         }
         let text = message.to_string().into_bytes();
@@ -224,7 +240,7 @@ impl State {
         let reply = match (hopeless, sent) {
             (Some(error), _) => Some(Err(error)),
             (None, None) => Some(Err(CallError::Refused("the message is too large".to_owned()))),
-            (None, Some(_)) => None,
+            (None, Some(_)) => self.scope.answer(session, method),
         };
         self.calls.insert(id, Call { session: session.map(str::to_owned), context, outlives_page, reply });
         id

@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::{Value, json};
 
 use super::executor::Job;
-use super::{Executor, ExecutorConfig, ExecutorEvent};
+use super::{Executor, ExecutorConfig, ExecutorEvent, Scope};
 use crate::{Domain, ErrorCode, Failure, Policy, Time, WhatwgUrlParser};
 
 const TAB: &str = "T";
@@ -16,6 +16,7 @@ const SESSION: &str = "S";
 /// Answers the executor as a browser with one page would.
 struct Fake {
     executor: Executor,
+    scope: Scope,
     now: Time,
     /// Calls of this method, or of this method of the injected script, are not answered.
     held: &'static str,
@@ -28,10 +29,15 @@ struct Fake {
 
 impl Fake {
     fn new() -> Fake {
+        Fake::of(Scope::Browser)
+    }
+
+    fn of(scope: Scope) -> Fake {
         let urls = Arc::new(WhatwgUrlParser);
         let policy = Arc::new(Policy::loopback(urls.as_ref()));
         let mut fake = Fake {
-            executor: Executor::new(ExecutorConfig::new(urls, policy)),
+            executor: Executor::new(ExecutorConfig { scope, ..ExecutorConfig::new(urls, policy) }),
+            scope,
             now: Time::from_micros(1_000_000),
             held: "",
             origin: "http://127.0.0.1:8080",
@@ -67,7 +73,11 @@ impl Fake {
     }
 
     fn event(&mut self, method: &str, params: Value) {
-        self.say(&json!({ "method": method, "params": params, "sessionId": SESSION }));
+        let mut event = json!({ "method": method, "params": params });
+        if self.scope == Scope::Browser {
+            event["sessionId"] = SESSION.into();
+        }
+        self.say(&event);
         self.turn();
     }
 
@@ -82,6 +92,7 @@ impl Fake {
         while let Some(message) = self.executor.poll_message() {
             let message: Value = serde_json::from_slice(&message).expect("JSON");
             let method = message["method"].as_str().expect("a method").to_owned();
+            let to_page = self.scope == Scope::Page || message.get("sessionId").is_some();
             let script = message.pointer("/params/arguments/0/value").and_then(Value::as_str);
             let name = script.unwrap_or(&method).to_owned();
             self.called.push(name.clone());
@@ -94,7 +105,7 @@ impl Fake {
                 reply["sessionId"] = session.clone();
             }
             self.say(&reply);
-            if method == "Target.setAutoAttach" && message.get("sessionId").is_none() {
+            if method == "Target.setAutoAttach" && !to_page {
                 self.say(&json!({ "method": "Target.attachedToTarget", "params": { "sessionId": SESSION,
                     "waitingForDebugger": false,
                     "targetInfo": { "targetId": TAB, "type": "page", "url": "http://127.0.0.1:8080/", "title": "" } } }));
@@ -113,6 +124,9 @@ impl Fake {
         match method {
             "Page.getFrameTree" => json!({ "frameTree": { "frame": { "id": TAB, "loaderId": "L",
                 "url": "http://127.0.0.1:8080/", "securityOrigin": "http://127.0.0.1:8080" } } }),
+            // An embedder's own type, which is none of the executor's business.
+            "Target.getTargetInfo" => json!({ "targetInfo": { "targetId": TAB, "type": "webview",
+                "url": "http://127.0.0.1:8080/", "title": "now" } }),
             "Page.createIsolatedWorld" => json!({ "executionContextId": 7 }),
             "Runtime.evaluate" => json!({ "result": { "objectId": "api" } }),
             "Runtime.callFunctionOn" => {
@@ -350,4 +364,63 @@ fn too_many_waiting_commands_are_refused() {
     }
     assert_eq!(fake.code(66), ErrorCode::InternalOverloaded);
     assert_eq!(fake.completed.len(), 1);
+}
+
+#[test]
+fn the_session_of_one_page_is_asked_for_nothing_of_the_browser_around_it() {
+    let mut fake = Fake::of(Scope::Page);
+    let domain = Domain::parse("127.0.0.1", &WhatwgUrlParser).ok();
+    assert_eq!(fake.events, [ExecutorEvent::Ready, ExecutorEvent::PageChanged { domain }]);
+    fake.execute(1, "click", json!({ "selector": "p" }));
+    fake.execute(2, "listTabs", json!({}));
+    fake.execute(3, "activateTab", json!({ "tab_id": TAB }));
+    fake.execute(4, "activateTab", json!({ "tab_id": "another" }));
+    let tab = json!({ "id": TAB, "url": "http://127.0.0.1:8080/", "title": "now", "active": true });
+    assert_eq!(
+        fake.completed[..3],
+        [(1, Ok(json!({}))), (2, Ok(json!({ "tabs": [tab] }))), (3, Ok(json!({}))),]
+    );
+    assert_eq!(fake.code(4), ErrorCode::CmdExecutionFailed);
+    let beyond = ["Target.getTargetInfo", "Target.setAutoAttach"];
+    let asked = fake.called.iter().filter(|method| {
+        (method.starts_with("Target.") || method.starts_with("Browser."))
+            && !beyond.contains(&method.as_str())
+    });
+    assert_eq!(asked.count(), 0, "{:?}", fake.called);
+    // What the page's session says of itself carries no session's id.
+    fake.event("Inspector.targetCrashed", json!({}));
+    fake.execute(5, "click", json!({ "selector": "p" }));
+    assert_eq!(fake.code(5), ErrorCode::CmdPageCrashed);
+}
+
+#[test]
+fn the_session_of_one_page_has_the_sessions_of_its_frames_below_it() {
+    let mut fake = Fake::of(Scope::Page);
+    fake.event(
+        "Target.attachedToTarget",
+        json!({ "sessionId": "F", "targetInfo": { "targetId": "frame", "type": "iframe", "url": "", "title": "" } }),
+    );
+    let message = json!({ "method": "Target.attachedToTarget", "sessionId": "F", "params": { "sessionId": "W",
+        "targetInfo": { "targetId": "worker", "type": "worker", "url": "", "title": "" } } });
+    fake.executor.handle_message(message.to_string().as_bytes(), fake.now);
+    let mut said = Vec::new();
+    while let Some(message) = fake.executor.poll_message() {
+        said.push(serde_json::from_slice::<Value>(&message).expect("JSON"));
+    }
+    let last = said.last().expect("a message");
+    assert_eq!((&last["method"], &last["sessionId"]), (&json!("Target.detachFromTarget"), &json!("F")));
+}
+
+#[test]
+fn a_page_that_opens_a_window_is_not_waited_for_where_it_is_the_only_one() {
+    for (scope, at_once) in [(Scope::Page, true), (Scope::Browser, false)] {
+        let mut fake = Fake::of(scope);
+        fake.held = "settle";
+        fake.execute(1, "click", json!({ "selector": "p" }));
+        fake.event("Page.windowOpen", json!({ "url": "http://127.0.0.1:8080/b" }));
+        fake.pass(1000);
+        assert_eq!(!fake.completed.is_empty(), at_once, "{scope:?}");
+        fake.pass(1000);
+        assert_eq!(fake.completed, [(1, Ok(json!({})))], "{scope:?}");
+    }
 }

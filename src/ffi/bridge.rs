@@ -16,8 +16,8 @@ mod host;
 
 use agent::{AgentCore, agent_new};
 use contract::{
-    PolicyCore, RegistryCore, canonicalize, contract_version, policy_deny_all, policy_loopback, registry_new,
-    registry_standard, wipe,
+    PolicyCore, RegistryCore, UrlParts, canonicalize, contract_version, parse_url_in_rust, policy_deny_all,
+    policy_loopback, registry_new, registry_standard, wipe,
 };
 use executor::{ExecutorCore, executor_new};
 use host::{CommandCore, HostCore, host_new};
@@ -160,8 +160,8 @@ mod ffi {
 
     unsafe extern "C++" {
         include!("third_party/sgclaw/cpp/shims.h");
-        /// Whether the URL was parsed. `host` stays empty where it has none.
-        fn parse_url(parser: &UrlParser, url: &str, scheme: &mut Vec<u8>, host: &mut Vec<u8>) -> bool;
+        /// Whether the URL was parsed and `parts` set.
+        fn parse_url(parser: &UrlParser, url: &str, parts: &mut UrlParts) -> bool;
         fn hmac_sha256(provider: &HmacSha256, key: &[u8], message: &[u8], tag: &mut [u8; 32]);
     }
 
@@ -239,6 +239,12 @@ mod ffi {
         fn wipe(secret: &mut [u8; 32]);
         /// Empty and `false` where `text` is not strict JSON.
         fn canonicalize(text: &[u8], canonical: &mut String) -> bool;
+        /// By the crate's own parser, where it has one. `host` stays empty where the URL has none.
+        fn parse_url_in_rust(url: &[u8], scheme: &mut String, host: &mut String) -> bool;
+
+        type UrlParts;
+        /// `host` is empty where the URL has none.
+        fn set(self: &mut UrlParts, scheme: &[u8], host: &[u8]);
 
         type RegistryCore;
         fn registry_new() -> Box<RegistryCore>;
@@ -257,6 +263,8 @@ mod ffi {
         /// What was wrong, and then the policy is as it was; empty where nothing was.
         fn parse(self: &mut PolicyCore, document: &[u8], urls: SharedPtr<UrlParser>) -> String;
         fn unknown_actions(self: &PolicyCore, registry: &RegistryCore) -> Vec<String>;
+        /// The code of what forbids it, and why in `message`; 0 where nothing does.
+        fn check_navigation(self: &PolicyCore, scheme: &[u8], host: &[u8], message: &mut String) -> u8;
 
         type CommandCore;
         fn seq(self: &CommandCore) -> u64;
@@ -357,6 +365,7 @@ mod ffi {
             policy: &PolicyCore,
             urls: SharedPtr<UrlParser>,
             max_waiting: usize,
+            one_page: bool,
         ) -> Box<ExecutorCore>;
         fn start(self: &mut ExecutorCore, now: u64);
         fn handle_message(self: &mut ExecutorCore, message: &[u8], now: u64);

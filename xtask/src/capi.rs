@@ -72,9 +72,10 @@ fn install_to(prefix: &Path, features: &str, profile: &str) -> Result<()> {
     // The other headers are the C++ surface's.
     let cpp = features.split(',').any(|feature| feature == "cxx");
     for entry in std::fs::read_dir(root().join("include/sgclaw"))? {
-        let file = entry?.file_name();
-        if cpp || file == "sgclaw.h" {
-            std::fs::copy(root().join("include/sgclaw").join(&file), include.join(&file))?;
+        let header = entry?;
+        let wanted = cpp && header.file_type()?.is_file() || header.file_name() == "sgclaw.h";
+        if wanted {
+            std::fs::copy(header.path(), include.join(header.file_name()))?;
         }
     }
     let built = root().join(if profile == "dev" { "target/debug" } else { "target/release" });

@@ -3,21 +3,26 @@
 //! - `demo [ARGS…]`: the main job on a real browser; installs what it needs
 //! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand;
 //!   `--capi`: the C interface alone
-//! - `setup`: installs what the tests need (Debian packages, npm packages)
+//! - `setup`: installs what the tests need (Debian packages, npm packages, CEF)
+//! - `size`: what the library adds to a C++ program
 //! - `generate [--check]`: code and tables from `schemas/`, the C header from `src/ffi/c/`
 //! - `install [--prefix DIR] [--features LIST]`: the libraries for C, with header, pkg-config and CMake files
 
 mod capi;
+mod cef;
+mod cpp_host;
 mod generate;
 mod run;
 mod setup;
+mod size;
 mod test;
 
 use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak|--capi] | setup | generate [--check] | install [--prefix DIR] [--features LIST]";
+const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak|--capi] | setup | size \
+                     | generate [--check] | install [--prefix DIR] [--features LIST]";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -28,6 +33,7 @@ fn main() {
         ["test", "--quick"] => test::quick(),
         ["test", "--soak"] => test::soak(),
         ["setup"] => setup::everything(),
+        ["size"] => size::size(),
         ["generate"] => generate::generate(false),
         ["generate", "--check"] => generate::generate(true),
         ["install", rest @ ..] => capi::install(rest),

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use crate::run::run;
-use crate::{Result, root};
+use crate::{Result, cef, root};
 
 /// What a browser test needs.
 const BROWSER: &[(&str, &str)] =
@@ -25,6 +25,7 @@ const NODE: &[(&str, &str)] = &[("/usr/bin/node", "nodejs"), ("/usr/bin/npm", "n
 /// Everything.
 pub fn everything() -> Result<()> {
     debian(&[BROWSER, FONTS, C, NODE].concat())?;
+    cef::setup()?;
     oracle()
 }
 
@@ -34,7 +35,7 @@ pub fn browser() -> Result<()> {
 }
 
 /// Installs the Debian packages whose file is missing.
-fn debian(needed: &[(&str, &str)]) -> Result<()> {
+pub fn debian(needed: &[(&str, &str)]) -> Result<()> {
     let missing: Vec<&str> =
         needed.iter().filter(|(file, _)| !Path::new(file).exists()).map(|(_, package)| *package).collect();
     if missing.is_empty() {

@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::run::{run, run_with};
-use crate::{Result, capi, generate, root, setup};
+use crate::{Result, capi, cef, cpp_host, generate, root, setup};
 
 /// Test targets that need a browser; plain `cargo test` does not run them.
 const BROWSER_TARGETS: &[&str] = &["browser_executor", "browser_pages", "browser_oracle"];
@@ -61,6 +61,8 @@ pub fn all() -> Result<()> {
     let acceptance = ["cargo", "test", "--package", "sgclaw-cli", "--test", "browser_acceptance"];
     // What it measures is to be seen.
     run_with(&[&acceptance[..], &["--", "--nocapture"]].concat(), &[], Some(&log))?;
+    cpp_host::test(&log)?;
+    cef::test(&log)?;
     no_secret_in(&path)?;
     println!("\nall tests passed in {:.0} s", start.elapsed().as_secs_f64());
     Ok(())

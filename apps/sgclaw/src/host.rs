@@ -87,7 +87,7 @@ pub fn run(arguments: &HostArguments) -> Result<(), Exit> {
             Some(TraceFile::new(file))
         }
     };
-    let mut log = Log { trace, policy_file: arguments.policy.clone() };
+    let mut log = Log::new(trace, arguments.policy.clone());
     let ended = start(
         &arguments.browser,
         policy_in_force,
@@ -112,7 +112,7 @@ fn warn_of_unknown_actions(policy: &Policy) {
 }
 
 /// Writes the last line and turns the end of a session into an exit status.
-fn conclude(ended: &Ended) -> Result<(), Exit> {
+pub fn conclude(ended: &Ended) -> Result<(), Exit> {
     // On the wire and here a code is `PIPE_…`; what is no fault of the pipe stands in the message.
     let pipe_code = ended.code.map(ErrorCode::as_str).filter(|code| code.starts_with("PIPE_"));
     let message = match ended.code {
@@ -198,9 +198,15 @@ pub fn start(
 }
 
 /// The log on stderr and the trace in a file.
-struct Log {
+pub struct Log {
     trace: Option<TraceFile>,
     policy_file: Option<PathBuf>,
+}
+
+impl Log {
+    pub fn new(trace: Option<TraceFile>, policy_file: Option<PathBuf>) -> Self {
+        Log { trace, policy_file }
+    }
 }
 
 impl Observer for Log {

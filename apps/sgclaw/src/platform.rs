@@ -108,6 +108,14 @@ impl AgentProcess {
         Pid::from_raw(self.child.id().cast_signed())
     }
 
+    /// What waits, on a thread of its own, until the child has exited; then it is to be reaped. For hosts
+    /// whose loop cannot wait for `SIGCHLD`.
+    pub fn waiter(&self) -> impl FnOnce() + Send + 'static {
+        let child = self.pid();
+        let flags = WaitPidFlag::WEXITED | WaitPidFlag::WNOWAIT;
+        move || while waitid(Id::Pid(child), flags) == Err(Errno::EINTR) {}
+    }
+
     /// Where the child has exited: kills what is left of its group, reaps it, and says how it ended.
     pub fn try_reap(&mut self) -> Option<ChildExit> {
         if self.reaped {

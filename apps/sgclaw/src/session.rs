@@ -339,7 +339,7 @@ fn harmless(text: &str) -> String {
 /// The agent's stderr, line by line, bounded, without control characters: a terminal must not obey
 /// an untrusted process.
 #[derive(Default)]
-struct AgentStderr {
+pub struct AgentStderr {
     line: Vec<u8>,
     /// Bytes that were passed on and are not made up for by time.
     owed: u64,
@@ -350,7 +350,7 @@ struct AgentStderr {
 impl AgentStderr {
     const MAX_LINE: usize = 4096;
 
-    fn take(&mut self, bytes: &[u8], now: sgclaw::Time, observer: &mut dyn Observer) {
+    pub fn take(&mut self, bytes: &[u8], now: sgclaw::Time, observer: &mut dyn Observer) {
         let earned = now.since(self.since).as_micros() * u128::from(AGENT_STDERR_PER_SECOND) / 1_000_000;
         self.owed = self.owed.saturating_sub(u64::try_from(earned).unwrap_or(u64::MAX));
         self.since = now;
@@ -375,7 +375,7 @@ impl AgentStderr {
         self.line.clear();
     }
 
-    fn finish(&mut self, observer: &mut dyn Observer) {
+    pub fn finish(&mut self, observer: &mut dyn Observer) {
         if !self.line.is_empty() {
             self.pass(observer);
         }

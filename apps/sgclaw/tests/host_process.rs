@@ -1,4 +1,4 @@
-//! `sgclaw host` on real processes, with the page in memory: what an agent that is wrong, hostile,
+//! A host on real processes, with the page in memory: what an agent that is wrong, hostile,
 //! slow or dead does to it.
 
 #[path = "support/host.rs"]
@@ -7,7 +7,7 @@ mod host;
 use std::io::Write;
 use std::process::{Command, Stdio};
 
-use host::{Ended, Host, SGCLAW, signal, step, wait_for};
+use host::{Ended, Host, SGCLAW, host_program, signal, step, wait_for};
 use nix::sys::signal::Signal;
 use serde_json::{Value, json};
 
@@ -223,24 +223,19 @@ fn a_command_line_that_cannot_work_is_a_usage_error_that_says_why() {
         (vec!["--handshake-timeout-ms", "0"], "0"),
         (vec!["--no-such-flag"], "--no-such-flag"),
     ] {
-        let output = Command::new(SGCLAW)
-            .args(["host", "--browser", "memory"])
-            .args(&flags)
-            .args(["--", "true"])
-            .output()
-            .unwrap();
+        let output =
+            host_program().args(["--browser", "memory"]).args(&flags).args(["--", "true"]).output().unwrap();
         let stderr = String::from_utf8_lossy(&output.stderr);
         assert_eq!(output.status.code(), Some(2), "{flags:?}: {stderr}");
         assert!(stderr.contains(words), "{flags:?}: {stderr}");
     }
-    let output = Command::new(SGCLAW).args(["host", "--browser", "memory"]).output().unwrap();
+    let output = host_program().args(["--browser", "memory"]).output().unwrap();
     assert_eq!(output.status.code(), Some(2), "no agent");
 }
 
 #[test]
 fn a_browser_that_is_missing_is_named_with_the_way_to_install_it() {
-    let output =
-        Command::new(SGCLAW).args(["host", "--browser", "/nowhere/chromium", "--", "true"]).output().unwrap();
+    let output = host_program().args(["--browser", "/nowhere/chromium", "--", "true"]).output().unwrap();
     let stderr = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(3), "{stderr}");
     assert!(stderr.contains("/nowhere/chromium") && stderr.contains("apt-get install"), "{stderr}");
@@ -306,9 +301,8 @@ fn a_policy_is_replaced_while_the_session_runs() {
 
 #[test]
 fn a_trace_that_cannot_be_written_does_not_end_the_session() {
-    let output = Command::new(SGCLAW)
+    let output = host_program()
         .args([
-            "host",
             "--browser",
             "memory",
             "--trace",

@@ -66,12 +66,20 @@ unsafe impl Sync for UrlParserOfCpp {}
 impl UrlParser for UrlParserOfCpp {
     fn parse(&self, url: &str) -> Option<ParsedUrl> {
         let parser = self.0.as_ref()?;
-        let (mut scheme, mut host) = (Vec::new(), Vec::new());
-        if !ffi::parse_url(parser, url, &mut scheme, &mut host) {
-            return None;
-        }
-        let (scheme, host) = (String::from_utf8(scheme).ok()?, String::from_utf8(host).ok()?);
-        Some(ParsedUrl { scheme, host: Some(host).filter(|host| !host.is_empty()) })
+        let mut parts = UrlParts(None);
+        if ffi::parse_url(parser, url, &mut parts) { parts.0 } else { None }
+    }
+}
+
+/// Where C++ puts what it found in a URL; what is not UTF-8 was not found.
+pub(super) struct UrlParts(Option<ParsedUrl>);
+
+impl UrlParts {
+    pub(super) fn set(&mut self, scheme: &[u8], host: &[u8]) {
+        let owned = |bytes| std::str::from_utf8(bytes).ok().map(str::to_owned);
+        self.0 = owned(scheme)
+            .zip(owned(host))
+            .map(|(scheme, host)| ParsedUrl { scheme, host: Some(host).filter(|host| !host.is_empty()) });
     }
 }
 
@@ -94,6 +102,14 @@ pub(super) fn url_parser(parser: SharedPtr<ffi::UrlParser>) -> Arc<dyn UrlParser
     return Arc::new(crate::WhatwgUrlParser);
     #[cfg(not(feature = "url"))]
     return Arc::new(NoUrlParser);
+}
+
+pub(super) fn parse_url_in_rust(url: &[u8], scheme: &mut String, host: &mut String) -> bool {
+    let parsed = std::str::from_utf8(url).ok().and_then(|url| url_parser(SharedPtr::null()).parse(url));
+    let Some(parsed) = parsed else { return false };
+    *scheme = parsed.scheme;
+    *host = parsed.host.unwrap_or_default();
+    true
 }
 
 struct HmacOfCpp(SharedPtr<ffi::HmacSha256>);
@@ -180,5 +196,17 @@ impl PolicyCore {
 
     pub(super) fn unknown_actions(&self, registry: &RegistryCore) -> Vec<String> {
         self.0.unknown_actions(&registry.0).map(str::to_owned).collect()
+    }
+
+    pub(super) fn check_navigation(&self, scheme: &[u8], host: &[u8], message: &mut String) -> u8 {
+        let host = Some(text(host).into_owned()).filter(|host| !host.is_empty());
+        let url = ParsedUrl { scheme: text(scheme).into_owned(), host };
+        match self.0.check_navigation(&url) {
+            Ok(()) => 0,
+            Err(failure) => {
+                *message = failure.message;
+                failure.code.number()
+            }
+        }
     }
 }

@@ -5,7 +5,7 @@ use cxx::SharedPtr;
 use super::contract::{PolicyCore, number, time, until, url_parser};
 use super::ffi::{self, ExecutorEventKind};
 use super::host::CommandCore;
-use crate::browser::{Executor, ExecutorConfig, ExecutorEvent};
+use crate::browser::{Executor, ExecutorConfig, ExecutorEvent, Scope};
 use crate::contract::Domain;
 use crate::{Failure, JsonObject};
 
@@ -21,9 +21,11 @@ pub(super) fn executor_new(
     policy: &PolicyCore,
     urls: SharedPtr<ffi::UrlParser>,
     max_waiting: usize,
+    one_page: bool,
 ) -> Box<ExecutorCore> {
-    let config =
-        ExecutorConfig { max_waiting, ..ExecutorConfig::new(url_parser(urls), Arc::clone(&policy.0)) };
+    let scope = if one_page { Scope::Page } else { Scope::Browser };
+    let defaults = ExecutorConfig::new(url_parser(urls), Arc::clone(&policy.0));
+    let config = ExecutorConfig { max_waiting, scope, ..defaults };
     Box::new(ExecutorCore { executor: Executor::new(config), event: None, message: Vec::new() })
 }
 

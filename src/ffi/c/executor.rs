@@ -7,7 +7,7 @@ use super::pointer::{self, Out, check_reserved, sgclaw_str};
 use super::policy::sgclaw_policy;
 use super::status::{answer, number, sgclaw_status};
 use super::url_parser::{sgclaw_url_parser, url_parser};
-use crate::browser::{Executor, ExecutorConfig, ExecutorEvent};
+use crate::browser::{Executor, ExecutorConfig, ExecutorEvent, Scope};
 use crate::{Domain, JsonObject, Policy, Time};
 
 /// Runs authorized commands in a Chromium, over DevTools protocol messages (contract section 8),
@@ -39,8 +39,12 @@ pub struct sgclaw_executor_config {
     pub urls: *const sgclaw_url_parser,
     /// Commands that wait for their turn, at most: 64.
     pub max_waiting: usize,
+    /// 0: the messages go to the browser's DevTools session, and every tab is in reach. 1: to the
+    /// session of one page, which is the only tab there is; the embedder keeps it from opening windows
+    /// and refuses its downloads.
+    pub one_page: u64,
     /// Zero.
-    pub reserved: [u64; 8],
+    pub reserved: [u64; 7],
 }
 
 /// Writes the defaults. `policy` has none.
@@ -53,7 +57,8 @@ pub unsafe extern "C" fn sgclaw_executor_config_init(config: *mut sgclaw_executo
             policy: std::ptr::null(),
             urls: std::ptr::null(),
             max_waiting: 64,
-            reserved: [0; 8],
+            one_page: 0,
+            reserved: [0; 7],
         });
         Ok(())
     })
@@ -72,7 +77,8 @@ pub unsafe extern "C" fn sgclaw_executor_new(
         // SAFETY: as above, for what the struct points to.
         let (policy, urls) = unsafe { (handle::enter(config.policy)?, url_parser(config.urls)?) };
         let policy: Arc<Policy> = Arc::clone(&policy);
-        let rust = ExecutorConfig { urls, policy, max_waiting: config.max_waiting };
+        let scope = if config.one_page == 0 { Scope::Browser } else { Scope::Page };
+        let rust = ExecutorConfig { urls, policy, max_waiting: config.max_waiting, scope };
         executor.set(handle::create::<sgclaw_executor>(Face {
             executor: Executor::new(rust),
             event: None,

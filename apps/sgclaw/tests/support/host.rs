@@ -1,4 +1,4 @@
-//! Runs `sgclaw host` as a person would and looks at what is left.
+//! Runs a host as a person would and looks at what is left.
 #![allow(dead_code)] // each test target uses its own part
 
 use std::path::{Path, PathBuf};
@@ -9,6 +9,8 @@ use nix::unistd::Pid;
 use serde_json::{Value, json};
 
 pub const SGCLAW: &str = env!("CARGO_BIN_EXE_sgclaw");
+/// A host program to test instead of `sgclaw host`, with the same options: that in C++ (`examples/cpp_host`).
+const OTHER_HOST: &str = "SGCLAW_HOST";
 /// Stands in the environment of everything that a test starts, so that orphans can be found.
 const MARK: &str = "SGCLAW_TEST_MARK";
 
@@ -48,8 +50,8 @@ impl Host {
     }
 
     pub fn command(&self, agent: &[&str]) -> Command {
-        let mut command = Command::new(SGCLAW);
-        command.args(["host", "--browser", self.browser, "--trace"]).arg(self.trace_path());
+        let mut command = host_program();
+        command.args(["--browser", self.browser, "--trace"]).arg(self.trace_path());
         if self.browser == "memory" {
             command.args(["--url", "http://localhost/"]);
         }
@@ -88,6 +90,18 @@ impl Host {
             ended.stderr
         );
         ended
+    }
+}
+
+/// The host under test, without options.
+pub fn host_program() -> Command {
+    match std::env::var_os(OTHER_HOST) {
+        Some(program) => Command::new(program),
+        None => {
+            let mut sgclaw = Command::new(SGCLAW);
+            sgclaw.arg("host");
+            sgclaw
+        }
     }
 }
 

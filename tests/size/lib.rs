@@ -1,0 +1,3 @@
+//! The static library that is measured.
+
+pub use sgclaw;
