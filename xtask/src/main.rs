@@ -2,11 +2,12 @@
 //!
 //! - `demo [ARGS…]`: the main job on a real browser; installs what it needs
 //! - `test`: everything; `--quick`: the inner loop, under a minute; `--soak`: the long ones, by hand;
-//!   `--cpp`: those of the C++ surface alone
+//!   `--capi`, `--cpp`: the C interface, the C++ surface alone
 //! - `setup`: installs what the tests need (Debian packages, npm packages, CEF)
 //! - `size`: what the library adds to a C++ program
 //! - `bench-boundary`: what the C++ surface costs over Rust
-//! - `generate [--check]`: code and tables from `schemas/`
+//! - `generate [--check]`: code and tables from `schemas/`, the C header from `src/ffi/c/`
+//! - `install [--prefix DIR] [--features LIST]`: the libraries for C, with header, pkg-config and CMake files
 
 mod capi;
 mod cef;
@@ -22,8 +23,8 @@ use std::path::{Path, PathBuf};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
-const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak|--cpp] | setup | generate [--check] \
-    | size | bench-boundary";
+const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak|--capi|--cpp] | setup | size \
+                     | bench-boundary | generate [--check] | install [--prefix DIR] [--features LIST]";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -39,6 +40,8 @@ fn main() {
         ["bench-boundary"] => cpp::bench_boundary(),
         ["generate"] => generate::generate(false),
         ["generate", "--check"] => generate::generate(true),
+        ["install", rest @ ..] => capi::install(rest),
+        ["test", "--capi"] => capi::test(),
         _ => Err(USAGE.into()),
     };
     if let Err(error) = outcome {

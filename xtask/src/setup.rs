@@ -11,6 +11,15 @@ const BROWSER: &[(&str, &str)] =
 /// What the demo's Chinese text needs to be seen, and what the oracle runs on.
 const FONTS: &[(&str, &str)] =
     &[("/usr/share/fonts/opentype/noto/NotoSansCJK-Regular.ttc", "fonts-noto-cjk")];
+/// What the C interface is compiled, found and watched with.
+const C: &[(&str, &str)] = &[
+    ("/usr/bin/gcc", "gcc"),
+    ("/usr/bin/g++", "g++"),
+    ("/usr/bin/make", "make"),
+    ("/usr/bin/cmake", "cmake"),
+    ("/usr/bin/pkg-config", "pkg-config"),
+    ("/usr/bin/valgrind", "valgrind"),
+];
 const NODE: &[(&str, &str)] = &[("/usr/bin/node", "nodejs"), ("/usr/bin/npm", "npm")];
 
 /// What the C++ surface is built and tested with.
@@ -27,7 +36,7 @@ const CPP: &[(&str, &str)] = &[
 
 /// Everything.
 pub fn everything() -> Result<()> {
-    debian(&[BROWSER, FONTS, NODE].concat())?;
+    debian(&[BROWSER, FONTS, C, NODE].concat())?;
     cpp()?;
     cef::setup()?;
     oracle()

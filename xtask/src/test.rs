@@ -5,7 +5,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use crate::run::{run, run_with};
-use crate::{Result, cef, cpp, cpp_host, generate, root, setup};
+use crate::{Result, capi, cef, cpp, cpp_host, generate, root, setup};
 
 /// Test targets that need a browser; plain `cargo test` does not run them.
 const BROWSER_TARGETS: &[&str] = &["browser_executor", "browser_pages", "browser_oracle"];
@@ -49,6 +49,8 @@ pub fn all() -> Result<()> {
         "-D",
         "warnings",
     ])?;
+
+    capi::test()?;
 
     let path = root().join("target/test-output.log");
     let log = Arc::new(Mutex::new(File::create(&path)?));
