@@ -176,9 +176,9 @@ int main(int argc, char** argv) {
       int code;
       std::string message;
       file >> seq >> code >> message >> text;
-      recorder.Take(seq).Fail(sgclaw::Failure{
-          static_cast<sgclaw::ErrorCode>(code), FromHex(message),
-          FromHex(text)});
+      recorder.Take(seq).Fail(
+          sgclaw::Failure{static_cast<sgclaw::ErrorCode>(code),
+                          FromHex(message), FromHex(text)});
     } else if (word == "abandon") {
       file >> seq;
       recorder.Take(seq);

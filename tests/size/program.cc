@@ -14,7 +14,8 @@ class FixedClock : public sgclaw::Clock {
 
 class Delegate : public sgclaw::Host::Delegate {
  public:
-  void OnCommand(sgclaw::Command command, sgclaw::Completion completion) override {
+  void OnCommand(sgclaw::Command command,
+                 sgclaw::Completion completion) override {
     router_.Dispatch(std::move(command), std::move(completion));
   }
   void OnOutputReady() override {}
@@ -41,13 +42,15 @@ int main(int argc, char** argv) {
     if (auto policy = sgclaw::Policy::Parse(argv[1], nullptr, &error))
       options.policy = *policy;
   }
-  sgclaw::Host host(std::move(options), sgclaw::HmacSeed({}), &delegate, &clock);
+  sgclaw::Host host(std::move(options), sgclaw::HmacSeed({}), &delegate,
+                    &clock);
   host.Start();
   char bytes[4096];
   while (size_t count = std::fread(bytes, 1, sizeof bytes, stdin)) {
     host.HandleInput({bytes, count});
     host.HandleTimeout();
-    host.OutputWritten(std::fwrite(host.output().data(), 1, host.output().size(), stdout));
+    host.OutputWritten(
+        std::fwrite(host.output().data(), 1, host.output().size(), stdout));
   }
   host.HandleEndOfInput();
   host.HandleExitCode(0);

@@ -7,8 +7,8 @@ use crate::run::{run, run_with};
 use crate::{Result, root, setup};
 
 /// One way to build the tests; each has a build folder, and all share what cargo builds.
-struct Build {
-    folder: &'static str,
+pub struct Build {
+    pub folder: &'static str,
     compiler: &'static str,
     standard: &'static str,
     sanitize: &'static str,
@@ -18,14 +18,16 @@ struct Build {
 const PLAIN: Build =
     Build { folder: "target/cpp/gcc-17", compiler: "g++", standard: "17", sanitize: "", kind: "Debug" };
 
+pub const ASAN: Build = Build {
+    folder: "target/cpp/gcc-20-asan",
+    compiler: "g++",
+    standard: "20",
+    sanitize: "address,undefined",
+    kind: "Debug",
+};
+
 const OTHERS: &[Build] = &[
-    Build {
-        folder: "target/cpp/gcc-20-asan",
-        compiler: "g++",
-        standard: "20",
-        sanitize: "address,undefined",
-        kind: "Debug",
-    },
+    ASAN,
     Build { folder: "target/cpp/clang-23", compiler: "clang++", standard: "23", sanitize: "", kind: "Debug" },
     Build {
         folder: "target/cpp/clang-20-tsan",
@@ -153,7 +155,7 @@ fn build(how: &Build, target: &str) -> Result<()> {
 
 /// Every public header compiles by itself, as strictly as anybody compiles.
 fn headers() -> Result<()> {
-    let headers = files("include/sgclaw", ".h")?;
+    let headers = [files("include/sgclaw", ".h")?, files("include/sgclaw/posix", ".h")?].concat();
     for compiler in ["g++", "clang++"] {
         for standard in ["-std=c++17", "-std=c++20", "-std=c++2b"] {
             let mut command =
@@ -166,10 +168,23 @@ fn headers() -> Result<()> {
     Ok(())
 }
 
+/// Where C++ lies.
+const FOLDERS: &[&str] = &[
+    "include/sgclaw",
+    "include/sgclaw/posix",
+    "cpp",
+    "cpp/posix",
+    "cpp/testing",
+    "examples/boundary",
+    "examples/cpp_host",
+    "tests/replay",
+    "tests/size",
+];
+
 /// Chromium's style.
 fn format() -> Result<()> {
     let mut sources = Vec::new();
-    for folder in ["include/sgclaw", "cpp", "cpp/testing", "examples/boundary"] {
+    for folder in FOLDERS {
         sources.extend(files(folder, ".h")?);
         sources.extend(files(folder, ".cc")?);
     }

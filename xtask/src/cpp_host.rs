@@ -1,46 +1,27 @@
-//! The process host in C++ (`cpp/posix/`, `examples/cpp_host/`): it has to do what `sgclaw host` does,
-//! so the tests of that run on it too, under AddressSanitizer and UndefinedBehaviorSanitizer.
+//! What runs on programs in C and C++ as it does on Rust: recorded sessions, and the tests of `sgclaw host`
+//! on the process host in C++. Under AddressSanitizer and UndefinedBehaviorSanitizer; `cpp` has built them.
 
 use std::fs::File;
 use std::sync::{Arc, Mutex};
 
-use crate::run::{run, run_with};
-use crate::setup::debian;
-use crate::{Result, root};
+use crate::run::run_with;
+use crate::{Result, cpp, root};
 
-const BUILD: &str = "target/cpp/host";
 /// Tests of `sgclaw host`; the variable names the program that they run instead (`tests/support/host.rs`).
 const TARGETS: &[&str] = &["host_process", "browser_acceptance"];
 const PROGRAM: &str = "SGCLAW_HOST";
 /// The executor is the same as that of `sgclaw host`, which has run all rounds.
 const ROUNDS: (&str, &str) = ("SGCLAW_ROUNDS", "100");
 
-/// What builds it.
-const TOOLS: &[(&str, &str)] = &[("/usr/bin/cmake", "cmake"), ("/usr/bin/g++", "g++")];
-
-/// Builds it and runs the tests.
+/// The tests; the output goes to `log` too.
 pub fn test(log: &Arc<Mutex<File>>) -> Result<()> {
-    debian(TOOLS)?;
-    // What cargo has built of the dependencies is shared.
-    let cargo = format!("-DSGCLAW_CARGO_TARGET_DIR={}", root().join("target").display());
-    run(&[
-        "cmake",
-        "-S",
-        ".",
-        "-B",
-        BUILD,
-        "-DCMAKE_BUILD_TYPE=Debug",
-        "-DSGCLAW_BUILD_TESTS=OFF",
-        "-DSGCLAW_SANITIZE=address,undefined",
-        &cargo,
-    ])?;
-    run(&["cmake", "--build", BUILD, "--parallel", "--target", "sgclaw_host_example"])?;
-    let program = root().join(BUILD).join("sgclaw_host_example");
-    let program = program.to_str().ok_or("the workspace's path is not UTF-8")?;
+    let program = |name: &str| format!("{}/{}/{name}", root().display(), cpp::ASAN.folder);
+    let replayers = [program("sgclaw_replay_cc"), program("sgclaw_replay_c")].join(":");
+    run_with(&["cargo", "test", "--test", "replay"], &[("SGCLAW_REPLAYERS", &replayers)], Some(log))?;
     for target in TARGETS {
         run_with(
             &["cargo", "test", "--package", "sgclaw-cli", "--test", target],
-            &[(PROGRAM, program), ROUNDS],
+            &[(PROGRAM, &program("sgclaw_host_example")), ROUNDS],
             Some(log),
         )?;
     }
