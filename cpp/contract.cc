@@ -79,8 +79,8 @@ std::vector<std::string> Policy::UnknownActions(
 
 std::optional<Failure> Policy::CheckNavigation(const ParsedUrl& url) const {
   rust::String message;
-  std::optional<ErrorCode> code = Code(core_->check_navigation(
-      Bytes(url.scheme), Bytes(url.host), message));
+  std::optional<ErrorCode> code = Code(
+      core_->check_navigation(Bytes(url.scheme), Bytes(url.host), message));
   if (!code)
     return std::nullopt;
   return Failure{*code, std::string(message.data(), message.size()), {}};

@@ -63,8 +63,8 @@ class CompletionSink {
 //
 // An answer, and so the destructor too, calls the host, which may call its
 // delegate before it returns, such as with the next command. Whoever keeps
-// completions in a container moves them out of it first: std::exchange() instead
-// of clear().
+// completions in a container moves them out of it first: std::exchange()
+// instead of clear().
 class Completion {
  public:
   Completion(std::weak_ptr<CompletionSink> sink, uint64_t seq);

@@ -30,9 +30,9 @@ class UrlParser {
   virtual bool Parse(std::string_view url, ParsedUrl* parsed) const = 0;
 };
 
-// The library's own (WHATWG), for a host outside a browser that has URLs to look
-// at itself. Where the library was built without one (cargo feature `url`) it
-// refuses every URL.
+// The library's own (WHATWG), for a host outside a browser that has URLs to
+// look at itself. Where the library was built without one (cargo feature `url`)
+// it refuses every URL.
 std::shared_ptr<UrlParser> LibraryUrlParser();
 
 }  // namespace sgclaw
