@@ -23,6 +23,13 @@ class RustUrlParser : public UrlParser {
   }
 };
 
+std::optional<Failure> Refusal(uint8_t number, const rust::String& message) {
+  std::optional<ErrorCode> code = Code(number);
+  if (!code)
+    return std::nullopt;
+  return Failure{*code, std::string(message.data(), message.size()), {}};
+}
+
 }  // namespace
 
 std::shared_ptr<UrlParser> LibraryUrlParser() {
@@ -77,13 +84,18 @@ std::vector<std::string> Policy::UnknownActions(
   return Strings(core_->unknown_actions(Access::Core(registry)));
 }
 
+std::optional<Failure> Policy::CheckDomain(std::string_view domain,
+                                           std::string_view action) const {
+  rust::String message;
+  uint8_t code = core_->check_domain(Bytes(domain), Bytes(action), message);
+  return Refusal(code, message);
+}
+
 std::optional<Failure> Policy::CheckNavigation(const ParsedUrl& url) const {
   rust::String message;
-  std::optional<ErrorCode> code = Code(
-      core_->check_navigation(Bytes(url.scheme), Bytes(url.host), message));
-  if (!code)
-    return std::nullopt;
-  return Failure{*code, std::string(message.data(), message.size()), {}};
+  uint8_t code =
+      core_->check_navigation(Bytes(url.scheme), Bytes(url.host), message);
+  return Refusal(code, message);
 }
 
 Registry::Registry() : core_(ffi::registry_new().into_raw()) {}

@@ -157,6 +157,55 @@ TEST(PolicyTest, MisspeltActionsAreFound) {
   EXPECT_EQ(policy->UnknownActions(Registry()).size(), 3u);
 }
 
+TEST(PolicyTest, ADomainIsAllowedForTheActionsThatItNames) {
+  std::optional<Policy> policy = Policy::Parse(
+      R"({"version":1,
+          "domains":[{"pattern":"a.example","actions":["click"]}]})",
+      std::make_shared<TestUrlParser>());
+  ASSERT_TRUE(policy);
+  EXPECT_FALSE(policy->CheckDomain("a.example", "click"));
+  std::optional<Failure> refused = policy->CheckDomain("a.example", "type");
+  ASSERT_TRUE(refused);
+  EXPECT_EQ(refused->code, ErrorCode::kMacActionDenied);
+  EXPECT_NE(refused->message.find("type"), std::string::npos);
+  for (const char* other :
+       {"b.example", "x.a.example", "A.example", "", kNotUtf8}) {
+    refused = policy->CheckDomain(other, "click");
+    ASSERT_TRUE(refused) << other;
+    EXPECT_EQ(refused->code, ErrorCode::kMacDomainDenied) << other;
+  }
+}
+
+TEST(PolicyTest, ANavigationIsAllowedByItsSchemeAndItsHost) {
+  std::optional<Policy> policy = Policy::Parse(
+      R"({"version":1,"navigate":{"schemes":["https"],"loopback_http":true},
+          "domains":[{"pattern":"a.example","actions":["navigate"]},
+                     {"pattern":"b.example","actions":["click"]},
+                     {"pattern":"[::1]","actions":["*"]}]})",
+      std::make_shared<TestUrlParser>());
+  ASSERT_TRUE(policy);
+  EXPECT_FALSE(policy->CheckNavigation({"https", "a.example"}));
+  EXPECT_FALSE(policy->CheckNavigation({"http", "[::1]"}));
+  struct {
+    ParsedUrl url;
+    ErrorCode code;
+  } refusals[] = {
+      {{"http", "a.example"}, ErrorCode::kMacUrlDenied},
+      {{"file", ""}, ErrorCode::kMacUrlDenied},
+      {{"", ""}, ErrorCode::kMacUrlDenied},
+      {{"https", ""}, ErrorCode::kMacDomainDenied},
+      {{"https", "c.example"}, ErrorCode::kMacDomainDenied},
+      {{"https", "b.example"}, ErrorCode::kMacActionDenied},
+      {{kNotUtf8, kNotUtf8}, ErrorCode::kMacUrlDenied},
+  };
+  for (const auto& [url, code] : refusals) {
+    std::optional<Failure> refused = policy->CheckNavigation(url);
+    ASSERT_TRUE(refused) << url.scheme << " " << url.host;
+    EXPECT_EQ(refused->code, code) << url.scheme << " " << url.host;
+    EXPECT_FALSE(refused->message.empty());
+  }
+}
+
 TEST(PolicyTest, ItIsAValue) {
   std::optional<Policy> policy = Policy::Parse(
       R"({"version":1,"domains":[{"pattern":"a.example","actions":["x"]}]})",

@@ -46,6 +46,13 @@ class Policy {
   // where a confirmation would never be asked for.
   std::vector<std::string> UnknownActions(const Registry& registry) const;
 
+  // Whether the agent may use `action` on `domain`, which is written as
+  // UrlParser writes a host; empty where it may. The host has asked this of
+  // each command; whoever executes one later, on a page that may have changed,
+  // asks again.
+  std::optional<Failure> CheckDomain(std::string_view domain,
+                                     std::string_view action) const;
+
   // Whether a navigation may lead to `url`; empty where it may. The host has
   // asked this of a command's own URL; whoever carries out `navigate` by other
   // means than DevToolsExecutor asks it of each redirect (contract section 9).

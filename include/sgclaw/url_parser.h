@@ -17,7 +17,8 @@ struct ParsedUrl {
 };
 
 // The browser's own URL parser (GURL in Chromium), so that no second parser can
-// disagree with it about where a URL leads (contract section 9).
+// disagree with it about where a URL leads (contract section 9). What
+// `navigate` then loads is the same string, by the same parser.
 //
 // Parse() may be called on any sequence, and the last reference may be dropped
 // on any: an implementation without state has nothing to do for that.

@@ -264,6 +264,8 @@ mod ffi {
         fn parse(self: &mut PolicyCore, document: &[u8], urls: SharedPtr<UrlParser>) -> String;
         fn unknown_actions(self: &PolicyCore, registry: &RegistryCore) -> Vec<String>;
         /// The code of what forbids it, and why in `message`; 0 where nothing does.
+        fn check_domain(self: &PolicyCore, domain: &[u8], action: &[u8], message: &mut String) -> u8;
+        /// The same of a URL.
         fn check_navigation(self: &PolicyCore, scheme: &[u8], host: &[u8], message: &mut String) -> u8;
 
         type CommandCore;

@@ -168,6 +168,7 @@ mod tests {
         }
     }
 
+    #[cfg(feature = "url")]
     #[test]
     fn the_embedders_hmac_gives_the_same_tags() {
         let command = Command {

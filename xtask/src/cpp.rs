@@ -158,8 +158,8 @@ fn headers() -> Result<()> {
     let headers = [files("include/sgclaw", ".h")?, files("include/sgclaw/posix", ".h")?].concat();
     for compiler in ["g++", "clang++"] {
         for standard in ["-std=c++17", "-std=c++20", "-std=c++2b"] {
-            let mut command =
-                vec![compiler, standard, "-fsyntax-only", "-Iinclude", "-fno-exceptions", "-fno-rtti"];
+            let mut command = vec![compiler, standard, "-x", "c++-header", "-fsyntax-only", "-Iinclude"];
+            command.extend(["-fno-exceptions", "-fno-rtti"]);
             command.extend(["-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror"]);
             command.extend(headers.iter().map(String::as_str));
             run(&command)?;

@@ -201,12 +201,20 @@ impl PolicyCore {
     pub(super) fn check_navigation(&self, scheme: &[u8], host: &[u8], message: &mut String) -> u8 {
         let host = Some(text(host).into_owned()).filter(|host| !host.is_empty());
         let url = ParsedUrl { scheme: text(scheme).into_owned(), host };
-        match self.0.check_navigation(&url) {
-            Ok(()) => 0,
-            Err(failure) => {
-                *message = failure.message;
-                failure.code.number()
-            }
+        refusal(self.0.check_navigation(&url), message)
+    }
+
+    pub(super) fn check_domain(&self, domain: &[u8], action: &[u8], message: &mut String) -> u8 {
+        refusal(self.0.check_domain(&text(domain), &text(action)), message)
+    }
+}
+
+fn refusal(checked: Result<(), Failure>, message: &mut String) -> u8 {
+    match checked {
+        Ok(()) => 0,
+        Err(failure) => {
+            *message = failure.message;
+            failure.code.number()
         }
     }
 }
