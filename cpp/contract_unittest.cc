@@ -168,8 +168,9 @@ TEST(PolicyTest, ADomainIsAllowedForTheActionsThatItNames) {
   ASSERT_TRUE(refused);
   EXPECT_EQ(refused->code, ErrorCode::kMacActionDenied);
   EXPECT_NE(refused->message.find("type"), std::string::npos);
-  for (const char* other :
-       {"b.example", "x.a.example", "A.example", "", kNotUtf8}) {
+  const std::string_view others[] = {"b.example", "x.a.example", "A.example",
+                                     "", kNotUtf8};
+  for (std::string_view other : others) {
     refused = policy->CheckDomain(other, "click");
     ASSERT_TRUE(refused) << other;
     EXPECT_EQ(refused->code, ErrorCode::kMacDomainDenied) << other;
@@ -196,7 +197,7 @@ TEST(PolicyTest, ANavigationIsAllowedByItsSchemeAndItsHost) {
       {{"https", ""}, ErrorCode::kMacDomainDenied},
       {{"https", "c.example"}, ErrorCode::kMacDomainDenied},
       {{"https", "b.example"}, ErrorCode::kMacActionDenied},
-      {{kNotUtf8, kNotUtf8}, ErrorCode::kMacUrlDenied},
+      {{std::string(kNotUtf8), ""}, ErrorCode::kMacUrlDenied},
   };
   for (const auto& [url, code] : refusals) {
     std::optional<Failure> refused = policy->CheckNavigation(url);

@@ -153,9 +153,15 @@ fn build(how: &Build, target: &str) -> Result<()> {
     run(&["cmake", "--build", how.folder, "--target", target])
 }
 
-/// Every public header compiles by itself, as strictly as anybody compiles.
+/// Every public header compiles by itself, as strictly as anybody compiles; and so does what README.md shows.
 fn headers() -> Result<()> {
-    let headers = [files("include/sgclaw", ".h")?, files("include/sgclaw/posix", ".h")?].concat();
+    let readme = std::fs::read_to_string(root().join("README.md"))?;
+    let shown = readme.split_once("```cpp\n").and_then(|(_, rest)| rest.split_once("```"));
+    let (shown, _) = shown.ok_or("README.md has no example in C++ (```cpp)")?;
+    std::fs::create_dir_all(root().join("target/cpp"))?;
+    std::fs::write(root().join("target/cpp/readme.h"), shown)?;
+    let mut headers = [files("include/sgclaw", ".h")?, files("include/sgclaw/posix", ".h")?].concat();
+    headers.push("target/cpp/readme.h".to_owned());
     for compiler in ["g++", "clang++"] {
         for standard in ["-std=c++17", "-std=c++20", "-std=c++2b"] {
             let mut command = vec![compiler, standard, "-x", "c++-header", "-fsyntax-only", "-Iinclude"];
