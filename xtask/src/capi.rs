@@ -1,9 +1,9 @@
 //! The C interface: its header, its packages, and the programs in C that prove both.
 
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
-use crate::run::{run, run_with};
+use crate::run::{VALGRIND, run, run_with};
 use crate::{Result, root};
 
 /// What the header is made from, in the order in which it tells it.
@@ -36,25 +36,20 @@ pub fn header() -> Result<String> {
     Ok(String::from_utf8(header)?)
 }
 
-/// `cargo xtask install [--prefix DIR] [--features LIST]`: the header, both libraries, and what
-/// pkg-config and CMake find them by. No file holds the prefix, so that the folder can be moved.
+/// `cargo xtask install [--prefix DIR]`: the header, both libraries, and what pkg-config and CMake find
+/// them by. No file holds the prefix, so that the folder can be moved. The C++ surface is not installed:
+/// it has no stable ABI, and programs build it with their own compiler and flags (CMakeLists.txt).
 pub fn install(arguments: &[&str]) -> Result<()> {
-    let mut prefix = PathBuf::from("/usr/local");
-    let mut features = "capi";
-    let mut rest = arguments.iter();
-    while let Some(argument) = rest.next() {
-        match (*argument, rest.next()) {
-            ("--prefix", Some(value)) => prefix = std::path::absolute(value)?,
-            ("--features", Some(value)) => features = value,
-            _ => return Err("usage: cargo xtask install [--prefix DIR] [--features capi,…]".into()),
-        }
+    match arguments {
+        [] => install_to(Path::new("/usr/local"), "release"),
+        ["--prefix", prefix] => install_to(&std::path::absolute(prefix)?, "release"),
+        _ => Err("usage: cargo xtask install [--prefix DIR]".into()),
     }
-    install_to(&prefix, features, "release")
 }
 
-fn install_to(prefix: &Path, features: &str, profile: &str) -> Result<()> {
+fn install_to(prefix: &Path, profile: &str) -> Result<()> {
     let abi = abi_version()?;
-    let native_libs = build(features, profile, &abi)?;
+    let native_libs = build(profile, &abi)?;
     let (major_minor, _) = VERSION.rsplit_once('.').ok_or("a version without a patch number")?;
     let fill = |template: &str| {
         template
@@ -69,15 +64,7 @@ fn install_to(prefix: &Path, features: &str, profile: &str) -> Result<()> {
     for folder in [&include, &lib.join("pkgconfig"), &lib.join("cmake/sgclaw")] {
         std::fs::create_dir_all(folder)?;
     }
-    // The other headers are the C++ surface's.
-    let cpp = features.split(',').any(|feature| feature == "cxx");
-    for entry in std::fs::read_dir(root().join("include/sgclaw"))? {
-        let header = entry?;
-        let wanted = cpp && header.file_type()?.is_file() || header.file_name() == "sgclaw.h";
-        if wanted {
-            std::fs::copy(header.path(), include.join(header.file_name()))?;
-        }
-    }
+    std::fs::copy(root().join("include/sgclaw/sgclaw.h"), include.join("sgclaw.h"))?;
     let built = root().join(if profile == "dev" { "target/debug" } else { "target/release" });
     std::fs::copy(built.join("libsgclaw.a"), lib.join("libsgclaw.a"))?;
     let shared = format!("libsgclaw.so.{VERSION}");
@@ -98,10 +85,10 @@ fn install_to(prefix: &Path, features: &str, profile: &str) -> Result<()> {
 }
 
 /// Builds both libraries; returns what the static one must be linked with.
-fn build(features: &str, profile: &str, abi: &str) -> Result<String> {
+fn build(profile: &str, abi: &str) -> Result<String> {
     let soname = format!("link-arg=-Wl,-soname,libsgclaw.so.{abi}");
     let arguments = [
-        &["rustc", "--profile", profile, "--package", "sgclaw", "--lib", "--features", features][..],
+        &["rustc", "--profile", profile, "--package", "sgclaw", "--lib", "--features", "capi"][..],
         &["--crate-type", "staticlib,cdylib", "--", "-C", &soname, "--print", "native-static-libs"],
     ]
     .concat();
@@ -149,7 +136,7 @@ pub fn test() -> Result<()> {
     }
     let prefix = folder.join("prefix");
     // What the other tests have built serves here too; a release takes minutes.
-    install_to(&prefix, "capi", "dev")?;
+    install_to(&prefix, "dev")?;
     exports_are_those_of_the_header(&prefix)?;
     run(&[
         "g++",
@@ -180,10 +167,6 @@ pub fn test() -> Result<()> {
     run(&VALGRIND.split_whitespace().chain([pair.as_str()]).collect::<Vec<_>>())?;
     combined(&prefix, &folder)
 }
-
-/// "Possibly lost" is what statics keep by a pointer into the middle, such as the caches of regexes.
-const VALGRIND: &str = "valgrind --quiet --error-exitcode=1 --leak-check=full --show-leak-kinds=definite \
-                        --errors-for-leak-kinds=definite";
 
 /// Runs both examples of `folder`: the pair, and the agent under the command-line host.
 fn prove(folder: &Path, suffix: &str) -> Result<()> {

@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use crate::run::{run, run_with};
+use crate::run::{VALGRIND, run, run_with};
 use crate::{Result, root, setup};
 
 /// One way to build the tests; each has a build folder, and all share what cargo builds.
@@ -52,15 +52,8 @@ pub fn all() -> Result<()> {
     test(&PLAIN)?;
     let tests = format!("{}/sgclaw_unittests", PLAIN.folder);
     let filter = format!("--gtest_filter={TOO_SLOW_FOR_VALGRIND}");
-    run(&[
-        "valgrind",
-        "--quiet",
-        "--error-exitcode=1",
-        "--leak-check=full",
-        &tests,
-        "--gtest_brief=1",
-        &filter,
-    ])?;
+    let tests = [tests.as_str(), "--gtest_brief=1", &filter];
+    run(&VALGRIND.split_whitespace().chain(tests).collect::<Vec<_>>())?;
     OTHERS.iter().try_for_each(test)
 }
 

@@ -7,7 +7,7 @@
 //! - `size`: what the library adds to a C++ program
 //! - `bench-boundary`: what the C++ surface costs over Rust
 //! - `generate [--check]`: code and tables from `schemas/`, the C header from `src/ffi/c/`
-//! - `install [--prefix DIR] [--features LIST]`: the libraries for C, with header, pkg-config and CMake files
+//! - `install [--prefix DIR]`: the libraries for C, with header, pkg-config and CMake files
 
 mod capi;
 mod cef;
@@ -24,7 +24,7 @@ use std::path::{Path, PathBuf};
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
 const USAGE: &str = "usage: cargo xtask demo [ARGS…] | test [--quick|--soak|--capi|--cpp] | setup | size \
-                     | bench-boundary | generate [--check] | install [--prefix DIR] [--features LIST]";
+                     | bench-boundary | generate [--check] | install [--prefix DIR]";
 
 fn main() {
     let arguments: Vec<String> = std::env::args().skip(1).collect();

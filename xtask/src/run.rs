@@ -8,6 +8,10 @@ use std::time::Instant;
 
 use crate::{Result, root};
 
+/// "Possibly lost" is what statics keep by a pointer into the middle, such as the caches of regexes.
+pub const VALGRIND: &str = "valgrind --quiet --error-exitcode=1 --leak-check=full --show-leak-kinds=definite \
+                        --errors-for-leak-kinds=definite";
+
 /// Runs `command` in the workspace; its output goes to the terminal.
 pub fn run(command: &[&str]) -> Result<()> {
     run_with(command, &[], None)
