@@ -205,6 +205,18 @@ fn fields_and_keys() {
 }
 
 #[test]
+fn the_first_key_after_a_navigation_is_not_lost() {
+    // Chromium drops input to a document that it has not drawn yet.
+    let mut browser = Browser::on("one");
+    let url = browser.page("<p id=t></p><script>onkeydown=e=>t.textContent+=e.key</script>");
+    for _ in 0..20 {
+        ok(browser.act("navigate", json!({"url": url})));
+        ok(browser.act("pressKey", json!({"key": "a"})));
+        assert_eq!(browser.text("#t"), "a");
+    }
+}
+
+#[test]
 fn frames_are_reached_through_transforms() {
     let inner = "<body style=margin:3px><iframe id=i style='border:2px solid;width:120px;height:80px' \
         srcdoc='<button onclick=this.textContent=1>b</button>'></iframe>";
