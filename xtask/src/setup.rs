@@ -49,21 +49,12 @@ pub fn browser() -> Result<()> {
 /// What the C++ surface needs. ThreadSanitizer wants a std that is instrumented too, and so its source.
 pub fn cpp() -> Result<()> {
     debian(CPP)?;
-    // The sanitizers of the clang that is there.
-    let (resources, version) = (said("clang++", "-print-resource-dir")?, said("clang++", "-dumpversion")?);
-    let major = version.split('.').next().unwrap_or_default();
-    debian(&[(&format!("{resources}/lib/linux"), &format!("libclang-rt-{major}-dev"))])?;
-    let sysroot = said("rustc", "--print=sysroot")?;
-    if Path::new(&sysroot).join("lib/rustlib/src/rust/library/Cargo.lock").exists() {
+    let sysroot = std::process::Command::new("rustc").args(["--print", "sysroot"]).output()?.stdout;
+    let sysroot = String::from_utf8(sysroot)?;
+    if Path::new(sysroot.trim()).join("lib/rustlib/src/rust/library/Cargo.lock").exists() {
         return Ok(());
     }
     run(&["rustup", "component", "add", "rust-src"])
-}
-
-/// What a program answers to an option.
-fn said(program: &str, option: &str) -> Result<String> {
-    let output = std::process::Command::new(program).arg(option).output()?;
-    Ok(String::from_utf8(output.stdout)?.trim().to_owned())
 }
 
 /// Installs the Debian packages whose file is missing.
