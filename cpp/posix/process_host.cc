@@ -78,6 +78,11 @@ ProcessHost::~ProcessHost() = default;
 
 bool ProcessHost::Start(const std::vector<std::string>& argv,
                         std::string* error) {
+  if (agent_ || ended_) {
+    if (error)
+      *error = "an agent was started already: a host serves one";
+    return false;
+  }
   ScopedFd child_stdin, child_stdout, child_stderr;
   if (!MakeChildInput(&child_stdin, &stdin_) ||
       !MakeChildOutput(&stdout_, &child_stdout) ||

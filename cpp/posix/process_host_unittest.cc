@@ -125,6 +125,18 @@ TEST_F(ProcessHostTest, WhatCannotBeStartedHasNotBegun) {
   host_->host().Stop();
 }
 
+TEST_F(ProcessHostTest, ItServesOneAgent) {
+  ASSERT_TRUE(Start(std::string(kAck) + "cat > /dev/null"));
+  std::string error;
+  EXPECT_FALSE(host_->Start({"true"}, &error));
+  EXPECT_EQ(error, "an agent was started already: a host serves one");
+  EXPECT_FALSE(host_->Start({"true"}, nullptr));
+  host_->host().Stop();
+  RunToTheEnd();
+  EXPECT_EQ(end_->state, HostState::kStopped);
+  EXPECT_FALSE(host_->Start({"true"}, &error));
+}
+
 TEST_F(ProcessHostTest, TheAgentGoesWithIt) {
   ASSERT_TRUE(Start("trap '' TERM; sleep 600"));
   host_.reset();
